@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/dir.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace kcg {
+
+namespace {
+
+constexpr std::uint64_t kBeneath =
+    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+
+Result<Fd> open_beneath(int dir, const std::string& path, int flags, unsigned mode = 0) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.mode = mode;
+  how.resolve = kBeneath;
+  for (int tries = 0; tries < 8; ++tries) {
+    const long fd = ::syscall(SYS_openat2, dir, path.c_str(), &how, sizeof how);
+    if (fd >= 0) return Fd(static_cast<int>(fd));
+    const int code = errno;
+    if (code != EAGAIN && code != EINTR) return fail(code, "{}: {}", path, errno_text(code));
+  }
+  return fail(EAGAIN, "{}: the directory keeps changing", path);
+}
+
+FileStamp stamp_of(const struct stat& st) {
+  return {st.st_dev, st.st_ino, st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec,
+          static_cast<std::uint64_t>(st.st_size)};
+}
+
+/// Splits "a/b/c" into the directory "a/b" and the name "c".
+std::pair<std::string, std::string> split_name(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// Runs `act(dirfd, name)` on the pinned parent directory of `path`.
+template <class Act>
+Status in_parent(int dir, const std::string& path, Act act) {
+  const auto [parent, name] = split_name(path);
+  auto fd = open_beneath(dir, parent, O_PATH | O_DIRECTORY);
+  if (!fd) return forward(fd.error(), path);
+  if (act(fd->get(), name.c_str()) == 0) return {};
+  const int code = errno;
+  return fail(code, "{}: {}", path, errno_text(code));
+}
+
+Status write_once(int fd, const std::string& path, std::string_view text) {
+  const ssize_t done = ::write(fd, text.data(), text.size());
+  if (done < 0) {
+    const int code = errno;
+    return fail(code, "{}={}: {}", path, text, errno_text(code));
+  }
+  if (static_cast<std::size_t>(done) != text.size())
+    return fail(EIO, "{}={}: short write", path, text);
+  return {};
+}
+
+}  // namespace
+
+std::string errno_text(int code) {
+  char buffer[128];
+  return ::strerror_r(code, buffer, sizeof buffer);  // the GNU variant
+}
+
+Result<std::string> read_all(int fd, std::size_t max_bytes) {
+  std::string text;
+  std::size_t have = 0;
+  for (;;) {
+    text.resize(have + (have < 4096 ? 4096 : have));
+    const ssize_t got =
+        ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    if (got < 0) {
+      const int code = errno;
+      if (code == EINTR) continue;
+      return fail(code, "read: {}", errno_text(code));
+    }
+    have += static_cast<std::size_t>(got);
+    if (have > max_bytes) return fail(EFBIG, "larger than {} bytes", max_bytes);
+    if (got == 0) break;
+  }
+  text.resize(have);
+  return text;
+}
+
+Result<Dir> Dir::open(const std::string& absolute_path) {
+  Fd fd(::open(absolute_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) {
+    const int code = errno;
+    return fail(code, "{}: {}", absolute_path, errno_text(code));
+  }
+  return Dir(std::move(fd));
+}
+
+Result<Dir> Dir::dir(const std::string& path) const {
+  auto fd = open_beneath(fd_.get(), path, O_RDONLY | O_DIRECTORY);
+  if (!fd) return forward(fd.error());
+  return Dir(std::move(*fd));
+}
+
+Result<Fd> Dir::file(const std::string& path, int flags) const {
+  return open_beneath(fd_.get(), path, flags);
+}
+
+Result<std::string> Dir::read(const std::string& path, std::size_t max_bytes) const {
+  auto fd = open_beneath(fd_.get(), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!fd) return forward(fd.error());
+  auto text = read_all(fd->get(), max_bytes);
+  if (!text) return forward(text.error(), path);
+  return text;
+}
+
+Status Dir::write(const std::string& path, std::string_view text) const {
+  auto fd = open_beneath(fd_.get(), path, O_WRONLY);
+  if (!fd) return forward(fd.error());
+  return write_once(fd->get(), path, text);
+}
+
+Status Dir::replace(const std::string& path, std::string_view text) const {
+  const std::string temporary = path + ".new";
+  auto fd = open_beneath(fd_.get(), temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (!fd) return forward(fd.error());
+  if (auto done = write_once(fd->get(), temporary, text); !done) return done;
+  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), path.c_str()) == 0) return {};
+  const int code = errno;
+  return fail(code, "rename to {}: {}", path, errno_text(code));
+}
+
+Status Dir::make(const std::string& path) const {
+  return in_parent(fd_.get(), path,
+                   [](int dir, const char* name) { return ::mkdirat(dir, name, 0755); });
+}
+
+Status Dir::remove_dir(const std::string& path) const {
+  return in_parent(fd_.get(), path, [](int dir, const char* name) {
+    return ::unlinkat(dir, name, AT_REMOVEDIR);
+  });
+}
+
+Status Dir::remove_file(const std::string& path) const {
+  return in_parent(fd_.get(), path,
+                   [](int dir, const char* name) { return ::unlinkat(dir, name, 0); });
+}
+
+Result<std::vector<DirEntry>> Dir::list() const {
+  auto again = open_beneath(fd_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!again) return forward(again.error());
+  DIR* raw = ::fdopendir(again->get());
+  if (raw == nullptr) {
+    const int code = errno;
+    return fail(code, "list: {}", errno_text(code));
+  }
+  (void)again->release();  // ignored: the stream owns the descriptor now
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(raw, ::closedir);
+  std::vector<DirEntry> entries;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) {
+      const int code = errno;
+      if (code != 0) return fail(code, "list: {}", errno_text(code));
+      return entries;
+    }
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..")
+      entries.push_back({std::string(name), entry->d_type == DT_DIR});
+  }
+}
+
+Result<FileStamp> Dir::stamp(const std::string& path) const {
+  auto fd = open_beneath(fd_.get(), path, O_PATH);
+  if (!fd) return forward(fd.error());
+  return Dir(std::move(*fd)).stamp();
+}
+
+Result<FileStamp> Dir::stamp() const {
+  struct stat st {};
+  if (::fstat(fd_.get(), &st) == 0) return stamp_of(st);
+  const int code = errno;
+  return fail(code, "stat: {}", errno_text(code));
+}
+
+}  // namespace kcg

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text without surprises (L0): strict numbers, splitting, escaping for people.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kcg {
+
+/// Decimal digits only: no sign, no space, no overflow; nullopt otherwise.
+[[nodiscard]] std::optional<std::uint64_t> parse_u64(std::string_view text);
+/// As parse_u64, with an optional leading '-'.
+[[nodiscard]] std::optional<std::int64_t> parse_i64(std::string_view text);
+/// A positive decimal number that fits a pid.
+[[nodiscard]] std::optional<std::int32_t> parse_pid(std::string_view text);
+
+/// "a:b::c" -> {"a","b","","c"}; an empty text gives one empty part.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+/// Whole tokens between blanks, tabs and newlines; none is empty.
+[[nodiscard]] std::vector<std::string_view> words(std::string_view text);
+/// Lines without their newline; a last empty one is left out.
+[[nodiscard]] std::vector<std::string_view> lines(std::string_view text);
+/// Without leading and trailing white space.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// For logs and conditions: control bytes, quotes and non-ASCII as \xNN, at most `max` characters.
+[[nodiscard]] std::string escaped(std::string_view text, std::size_t max = 64);
+
+}  // namespace kcg

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What engines, Kata and bus callers say about a sandbox (L1): values parsed by oci/ and config/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/enums.hpp"
+#include "model/ids.hpp"
+#include "model/resources.hpp"
+
+namespace kcg {
+
+enum class BundleType : std::uint8_t { sandbox, container, single };
+
+/// Value: a pod as the orchestrator names it.
+struct PodName {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  bool operator==(const PodName&) const = default;
+};
+
+/// Value: one OCI bundle's config.json, reduced to what the product reads, plus the small files
+/// that stand beside it.
+struct Bundle {
+  std::string id;         ///< name of the bundle directory
+  std::string directory;  ///< absolute path
+  Engine engine = Engine::none;  ///< none: pod-less
+  std::string ns;         ///< containerd namespace ("k8s.io"), "" for CRI-O
+  BundleType type = BundleType::single;
+  std::string sandbox_id;  ///< of the pod's sandbox; own id for sandbox and single
+  std::string container_name;
+  PodName pod;
+  std::string handler;       ///< runtime handler named by the engine's annotation, "" if none
+  std::string cgroups_path;  ///< linux.cgroupsPath, verbatim
+  Resources resources;
+  std::optional<std::string> overhead_annotation;     ///< ...hypervisor.memory_overhead, verbatim
+  std::optional<std::string> layout_annotation;       ///< ...runtime.sandbox_cgroup_only, verbatim
+  std::optional<std::uint64_t> total_memory;          ///< engine's sum for the pod, bytes, never 0
+  std::optional<std::int64_t> total_cpu_quota;
+  std::optional<std::uint64_t> total_cpu_period;
+  std::optional<std::uint64_t> total_cpu_shares;
+  std::optional<Pid> shim_pid;  ///< file shim.pid
+  std::string shim_binary;      ///< file shim-binary-path, "" if absent
+  bool operator==(const Bundle&) const = default;
+};
+
+/// Value: Kata's own record of a sandbox (persist.json of the Go shim, state.json of runtime-rs).
+struct KataState {
+  std::string sandbox_id;
+  std::string state;  ///< "running", "stopped", ... as written
+  std::optional<bool> sandbox_cgroup_only;
+  std::string sandbox_cgroup_path;   ///< verbatim: "/a/kata_x" or "slice:prefix:id"
+  std::string overhead_cgroup_path;  ///< verbatim
+  std::string hypervisor;            ///< "qemu", "clh", "dragonball", "remote", ... verbatim
+  std::optional<Pid> vmm_pid;
+  std::optional<Pid> virtiofsd_pid;
+  std::uint64_t boot_memory_mib = 0;       ///< 0 = unknown
+  std::uint64_t hotplugged_memory_mib = 0;
+  std::map<std::string, Resources> containers;  ///< by container id, as updated
+  bool operator==(const KataState&) const = default;
+};
+
+/// Value: what a privileged bus caller declared with RegisterSandbox.
+struct Registration {
+  std::optional<std::string> cgroups_path;
+  std::map<std::string, std::string> annotations;
+  std::string handler;
+  PodName pod;
+  std::optional<TaskKey> shim;  ///< resolved from ShimPidFd: counts as proof
+  std::optional<TaskKey> vmm;   ///< resolved from VmmPidFd: counts as proof
+  std::optional<std::uint64_t> memory_overhead;  ///< bytes
+  std::optional<std::uint32_t> cpu_overhead_milli;
+  std::map<std::string, Resources> containers;
+  std::optional<bool> sandbox_cgroup_only;
+  bool operator==(const Registration&) const = default;
+};
+
+/// Value: everything that was said about one sandbox; nothing here was read from the kernel.
+struct SandboxInputs {
+  SandboxId id;
+  std::optional<Bundle> bundle;  ///< of the sandbox container
+  std::vector<Bundle> containers;  ///< bundles that belong to it, sorted by id
+  std::optional<KataState> kata;
+  std::optional<Registration> registration;
+  std::optional<bool> kata_config_only;  ///< sandbox_cgroup_only of Kata's configuration.toml
+
+  /// The cgroupsPath that counts: registration's, else the bundle's.
+  [[nodiscard]] std::optional<std::string> cgroups_path() const {
+    if (registration && registration->cgroups_path) return registration->cgroups_path;
+    if (bundle) return bundle->cgroups_path;
+    return std::nullopt;
+  }
+  [[nodiscard]] bool pod_less() const {
+    const bool podded = registration && !registration->pod.uid.empty();
+    return !podded && (!bundle || bundle->type == BundleType::single);
+  }
+};
+
+}  // namespace kcg

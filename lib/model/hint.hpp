@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hints (L1): what the sources tell the reconciler. A hint is never trusted: it only says where to
+// look. Losing one costs time, never correctness.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/ids.hpp"
+
+namespace kcg {
+
+enum class HintKind : std::uint8_t {
+  bundle,        ///< `text` = bundle directory that changed, appeared or vanished
+  kata_state,    ///< `text` = sandbox id whose state changed
+  group,         ///< `text` = sandbox id one of whose groups was written or emptied
+  exec,          ///< `pid` executed a program
+  thread,        ///< `pid` (thread group) has a new thread, or one named itself
+  process_end,   ///< a watched shim or VMM ended; `text` = sandbox id
+  job,           ///< a systemd job ended; `text` = unit
+  rescan,        ///< a source lost events: look at everything
+};
+
+/// Value: see the head of the file.
+struct Hint {
+  HintKind kind = HintKind::rescan;
+  std::string text;
+  Pid pid = 0;
+  bool operator==(const Hint&) const = default;
+};
+
+}  // namespace kcg

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ids.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace kcg {
+
+namespace {
+
+bool alnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// Controllers whose files the kernel puts into a group's directory ("memory.max", ...).
+constexpr std::array<std::string_view, 16> kKernelPrefixes = {
+    "cgroup",  "cpu",     "cpuacct",    "cpuset", "memory", "io",   "pids",     "blkio",
+    "hugetlb", "devices", "perf_event", "rdma",   "misc",   "dmem", "net_prio", "net_cls"};
+
+}  // namespace
+
+Result<SandboxId> SandboxId::parse(std::string_view text) {
+  const bool shape = !text.empty() && text.size() <= 128 && alnum(text.front()) &&
+                     std::all_of(text.begin(), text.end(), [](char c) {
+                       return alnum(c) || c == '_' || c == '.' || c == '-';
+                     });
+  if (!shape)
+    return fail(0, "sandbox id '{}': must match [A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}",
+                escaped(text));
+  return SandboxId(std::string(text));
+}
+
+std::string_view component_problem(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name == "." || name == "..") return "is '.' or '..'";
+  if (name.size() > 255) return "is longer than 255 bytes";
+  if (name.find('/') != std::string_view::npos) return "contains '/'";
+  if (name.find('\0') != std::string_view::npos) return "contains NUL";
+  if (name.find('\n') != std::string_view::npos) return "contains a newline";
+  if (name == "tasks" || name == "notify_on_release" || name == "release_agent")
+    return "is the name of a kernel file";
+  const auto dot = name.find('.');
+  if (dot == std::string_view::npos) return "";
+  const auto prefix = name.substr(0, dot);
+  const bool kernel =
+      std::find(kKernelPrefixes.begin(), kKernelPrefixes.end(), prefix) != kKernelPrefixes.end();
+  return kernel ? "is named like a kernel file" : "";
+}
+
+Result<CgroupPath> CgroupPath::parse(std::string_view text) {
+  if (text == "/") return CgroupPath();
+  if (text.empty() || text.front() != '/')
+    return fail(0, "cgroup path '{}': must start with '/'", escaped(text, 256));
+  for (const auto part : split(text.substr(1), '/')) {
+    const auto problem = component_problem(part);
+    if (!problem.empty())
+      return fail(0, "cgroup path '{}': component '{}' {}", escaped(text, 256), escaped(part),
+                  problem);
+  }
+  if (text.size() > 4095) return fail(0, "cgroup path: longer than 4095 bytes");
+  return CgroupPath(std::string(text));
+}
+
+Result<CgroupPath> CgroupPath::child(std::string_view name) const {
+  const auto problem = component_problem(name);
+  if (!problem.empty()) return fail(0, "cgroup name '{}' {}", escaped(name), problem);
+  return CgroupPath((is_root() ? "" : text_) + "/" + std::string(name));
+}
+
+CgroupPath CgroupPath::parent() const {
+  const auto slash = text_.rfind('/');
+  return slash == 0 ? CgroupPath() : CgroupPath(text_.substr(0, slash));
+}
+
+std::string_view CgroupPath::name() const {
+  return std::string_view(text_).substr(text_.rfind('/') + 1);
+}
+
+bool CgroupPath::within(const CgroupPath& above) const {
+  if (above.is_root() || text_ == above.text_) return true;
+  return text_.size() > above.text_.size() && text_.compare(0, above.text_.size(), above.text_) == 0 &&
+         text_[above.text_.size()] == '/';
+}
+
+std::string CgroupPath::relative() const { return is_root() ? "." : text_.substr(1); }
+
+}  // namespace kcg

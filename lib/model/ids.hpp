@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Validated identifiers (L1). Text from files, the bus and people becomes one of these at the
+// border and is never re-checked behind it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace kcg {
+
+using Pid = std::int32_t;
+
+/// Value: one task over its whole life. Pids are reused, (pid, start time) is not.
+/// `start` is field 22 of /proc/<pid>/stat, in clock ticks since boot.
+struct TaskKey {
+  Pid pid = 0;
+  std::uint64_t start = 0;
+  auto operator<=>(const TaskKey&) const = default;
+};
+
+/// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}.
+class SandboxId final {
+ public:
+  SandboxId() = default;  ///< no id; equal to no parsed one
+  [[nodiscard]] static Result<SandboxId> parse(std::string_view text);
+  [[nodiscard]] const std::string& str() const { return text_; }
+  auto operator<=>(const SandboxId&) const = default;
+
+ private:
+  explicit SandboxId(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+/// Value: a cgroup below the root of a hierarchy: "/" or "/a/b", lexically clean. No component is
+/// "." or "..", longer than 255 bytes, contains NUL or newline, or is named like a kernel file.
+class CgroupPath final {
+ public:
+  CgroupPath() : text_("/") {}
+  /// `text` must be clean already; lexical cleaning of OCI paths is in oci/cgroups_path.
+  [[nodiscard]] static Result<CgroupPath> parse(std::string_view text);
+  /// One component more; the same rules apply.
+  [[nodiscard]] Result<CgroupPath> child(std::string_view name) const;
+  [[nodiscard]] CgroupPath parent() const;
+  [[nodiscard]] std::string_view name() const;
+  [[nodiscard]] bool is_root() const { return text_ == "/"; }
+  /// True for `above` itself and everything below it.
+  [[nodiscard]] bool within(const CgroupPath& above) const;
+  [[nodiscard]] const std::string& str() const { return text_; }
+  /// For openat2 beneath a hierarchy's root: "a/b", or "." for the root.
+  [[nodiscard]] std::string relative() const;
+  auto operator<=>(const CgroupPath&) const = default;
+
+ private:
+  explicit CgroupPath(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+/// Empty when `name` may be one component of a cgroup path, else the rule that it breaks.
+[[nodiscard]] std::string_view component_problem(std::string_view name);
+
+}  // namespace kcg
+
+template <>
+struct std::hash<kcg::SandboxId> {
+  std::size_t operator()(const kcg::SandboxId& id) const noexcept {
+    return std::hash<std::string>{}(id.str());
+  }
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One sandbox as it is right now (L1): what was said about it, its processes, its groups. Made by
+// observe/, read by plan/. Everything that desired() and diff() know is in here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/bundle.hpp"
+#include "model/condition.hpp"
+#include "model/host.hpp"
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// Value: one existing cgroup directory with what was read from it.
+struct GroupState {
+  GroupRef ref;
+  std::uint64_t inode = 0;
+  std::optional<std::string> mark;  ///< value of user.kata-cgroupd
+  std::map<std::string, std::string> files;  ///< trimmed contents of the files that were asked for
+  bool operator==(const GroupState&) const = default;
+
+  [[nodiscard]] std::optional<std::string> file(const std::string& key) const {
+    const auto it = files.find(key);
+    if (it == files.end()) return std::nullopt;
+    return it->second;
+  }
+};
+
+/// Value: sums over this VM's life that the kernel does not remember (fold keeps them).
+struct History {
+  std::optional<std::uint64_t> largest_memory_sum;
+  bool container_started = false;
+  bool operator==(const History&) const = default;
+};
+
+/// Value: the decision that is fixed at the VMM's exec.
+struct FixedLayout {
+  Layout layout = Layout::sandbox_only;
+  LayoutSource source = LayoutSource::default_value;
+  Form form = Form::plain;
+  bool operator==(const FixedLayout&) const = default;
+};
+
+/// Value: a step that was begun and has not ended (a systemd job).
+struct PendingJob {
+  std::string unit;
+  bool operator==(const PendingJob&) const = default;
+};
+
+/// Value: see the head of the file.
+struct Observed {
+  Host host;
+  SandboxInputs inputs;
+  bool proven_kata = false;      ///< some proof that this is Kata's, not only an annotation
+  bool gone = false;             ///< shim and VMM have ended, or bundle gone and no process left
+  bool unmanaged = false;        ///< ran before our first start and placement.existing = leave
+  bool creation_recorded = false;  ///< we noted in our run directory that we create its groups
+  std::optional<FixedLayout> fixed;
+  std::vector<Process> processes;  ///< proven, shim first
+  std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
+  std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
+  std::optional<CgroupPath> kata_group;   ///< Kata's own group that holds shim or VMM (scope, kata_<id>)
+  std::optional<PendingJob> pending;
+  std::set<std::string> kvm_incomplete;   ///< vCPUs that have not run yet, for the re-look
+  History history;
+  std::vector<Condition> conditions;      ///< raised while observing (BundleUnreadable, ...)
+
+  [[nodiscard]] const GroupState* group(const GroupRef& ref) const {
+    const auto it = groups.find(ref);
+    return it == groups.end() ? nullptr : &it->second;
+  }
+  [[nodiscard]] const Process* first(ProcessRole role) const {
+    for (const auto& process : processes)
+      if (process.role == role) return &process;
+    return nullptr;
+  }
+};
+
+}  // namespace kcg

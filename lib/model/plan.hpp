@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wanted, and the steps that lead there (L1).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/condition.hpp"
+#include "model/host.hpp"
+#include "model/ids.hpp"
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// Value: a file of a group and the text it should hold.
+struct WantedFile {
+  std::string key;    ///< "memory.max"
+  std::string value;  ///< kernel text
+  bool operator==(const WantedFile&) const = default;
+};
+
+/// Value: one group that should exist, in one hierarchy.
+struct WantedGroup {
+  GroupRole role = GroupRole::sandbox;
+  GroupRef ref;
+  GroupType type = GroupType::domain;
+  bool adopt = false;       ///< legacy: Kata's own directory may be used unmarked, and stays
+  bool make_parents = false;  ///< pod-less: missing parents are made
+  bool scope = false;       ///< made by systemd (StartTransientUnit)
+  std::vector<WantedFile> seeds;   ///< cpuset.cpus/mems, before the first member
+  std::vector<WantedFile> limits;
+  std::vector<std::string> subtree;  ///< controllers wanted in its own cgroup.subtree_control
+  bool operator==(const WantedGroup&) const = default;
+};
+
+/// Value: controllers to enable in a group that is not ours (pod cgroup, Kata's scope).
+struct WantedSubtree {
+  GroupRef ref;
+  std::vector<std::string> controllers;
+  bool operator==(const WantedSubtree&) const = default;
+};
+
+/// Value: one process and where it belongs. Paths are parallel to Host::hierarchies.
+struct WantedProcess {
+  TaskKey key;
+  ProcessRole role = ProcessRole::descendant;
+  ThreadClass cls = ThreadClass::vmm;       ///< class of the process as a whole
+  std::vector<CgroupPath> home;             ///< where the whole process goes
+  std::vector<CgroupPath> top;              ///< "it is already with us" means: within this
+  struct Member {
+    TaskKey key;
+    ThreadClass cls = ThreadClass::vmm;
+    std::vector<CgroupPath> paths;
+    bool operator==(const Member&) const = default;
+  };
+  std::vector<Member> threads;
+  bool operator==(const WantedProcess&) const = default;
+};
+
+/// Value: the memory and CPU overhead in force.
+struct Overhead {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t cpu_milli = 0;
+  OverheadSource source = OverheadSource::default_value;
+  bool operator==(const Overhead&) const = default;
+};
+
+/// Value: one number with its derivation, for `explain`.
+struct Explanation {
+  std::string subject;  ///< "memory.max of /kubepods/.../kata-sandbox-x", "placement"
+  std::string value;    ///< the value wanted, kernel text
+  std::string formula;  ///< with the numbers in it
+  struct Input {
+    std::string name, value, source;
+    bool operator==(const Input&) const = default;
+  };
+  std::vector<Input> inputs;
+  std::string change;  ///< what would change it
+  bool operator==(const Explanation&) const = default;
+};
+
+/// Value: the whole wish for one sandbox.
+struct Desired {
+  Layout layout = Layout::sandbox_only;
+  LayoutSource layout_source = LayoutSource::default_value;
+  Driver driver = Driver::cgroupfs;
+  Form form = Form::plain;
+  CgroupPath pod_cgroup;
+  CgroupPath sandbox_cgroup;   ///< constrained group in legacy on v1
+  CgroupPath overhead_cgroup;  ///< legacy: the unconstrained one; else "/"
+  bool act = false;            ///< false: nothing is to be made or moved (yet)
+  std::string waiting_for;     ///< why not, for people
+  Overhead overhead;
+  std::vector<WantedSubtree> enables;
+  std::vector<WantedGroup> groups;  ///< parents before children
+  std::vector<WantedProcess> processes;
+  std::vector<Condition> conditions;
+  std::vector<Explanation> explanations;
+  bool operator==(const Desired&) const = default;
+};
+
+enum class Op : std::uint8_t {
+  enable, create, mark, seed, device, limit, move_process, move_thread, remove, start_scope,
+  set_scope };
+[[nodiscard]] std::string_view name(Op op);
+
+/// Value: one kernel operation (or one systemd call).
+struct Step {
+  Op op = Op::create;
+  GroupRef group;
+  GroupRole role = GroupRole::sandbox;
+  std::string key;        ///< file of the group, or the unit's property
+  std::string old_value;
+  std::string new_value;
+  std::optional<TaskKey> task;  ///< move-*: the process or thread; start-scope: its first process
+  Pid process = 0;              ///< move-thread: the thread group's pid
+  std::optional<ThreadClass> cls;
+  std::vector<TaskKey> members;  ///< start-scope: all processes that go with it
+  bool operator==(const Step&) const = default;
+};
+
+/// Value: ordered steps; empty when all is well.
+struct Plan {
+  std::vector<Step> steps;
+  bool operator==(const Plan&) const = default;
+};
+
+enum class Outcome : std::uint8_t { done, failed, skipped, pending };
+
+/// Value: what became of one step. `code` is the errno of a failure.
+struct StepResult {
+  Step step;
+  Outcome outcome = Outcome::done;
+  int code = 0;
+  std::string text;
+  bool stranger = false;  ///< the pid was reused during the write and was put back
+  bool operator==(const StepResult&) const = default;
+};
+
+/// Value: what became of a plan.
+struct Report {
+  std::vector<StepResult> results;
+  [[nodiscard]] std::size_t done() const {
+    std::size_t count = 0;
+    for (const auto& r : results) count += r.outcome == Outcome::done ? 1U : 0U;
+    return count;
+  }
+};
+
+}  // namespace kcg

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One sandbox as people and programs see it (L1): the D-Bus properties, and what cgctl prints. Made
+// by plan/view from (Observed, Desired, record); the same with and without the daemon.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/condition.hpp"
+#include "model/enums.hpp"
+#include "model/ids.hpp"
+#include "model/plan.hpp"
+#include "model/resources.hpp"
+
+namespace kcg {
+
+/// Value: one thread, where it is and where it belongs. Paths of the first splitting hierarchy.
+struct ThreadView {
+  Pid pid = 0;
+  Pid tid = 0;
+  ProcessRole role = ProcessRole::descendant;
+  ThreadClass cls = ThreadClass::vmm;
+  ClassSource by = ClassSource::fallback;
+  std::string comm;
+  std::uint64_t cpu_usec = 0;
+  std::string group_now;
+  std::string group_wanted;
+  bool placed = false;  ///< in every hierarchy
+  bool operator==(const ThreadView&) const = default;
+};
+
+/// Value: one group of the sandbox.
+struct GroupView {
+  GroupRole role = GroupRole::sandbox;
+  std::string path;
+  std::vector<std::string> hierarchies;
+  GroupType type = GroupType::domain;
+  std::map<std::string, std::string> limits;  ///< in force, kernel text
+  std::map<std::string, std::string> wanted;  ///< that differ or are to be written
+  std::optional<std::uint64_t> memory_current;  ///< bytes
+  bool exists = false;
+  bool operator==(const GroupView&) const = default;
+};
+
+/// Value: a condition with the time since when it holds.
+struct ConditionView {
+  Condition condition;
+  std::int64_t since = 0;  ///< seconds since the epoch
+  bool operator==(const ConditionView&) const = default;
+};
+
+/// Value: see the head of the file.
+struct SandboxView {
+  std::string id;
+  std::string pod_namespace, pod_name, pod_uid;
+  std::string handler;
+  Engine engine = Engine::none;
+  Layout layout = Layout::sandbox_only;
+  LayoutSource layout_source = LayoutSource::default_value;
+  Driver driver = Driver::cgroupfs;
+  SandboxState state = SandboxState::discovered;
+  std::string pod_cgroup, sandbox_cgroup, overhead_cgroup;
+  Hypervisor hypervisor = Hypervisor::unknown;
+  Pid shim_pid = 0;
+  Pid vmm_pid = 0;
+  std::uint32_t vcpus = 0;
+  Overhead overhead;
+  std::optional<std::uint64_t> memory_used;   ///< bytes, of the sandbox group
+  std::optional<std::uint64_t> memory_limit;  ///< nullopt: unlimited
+  std::int64_t created = 0;                   ///< seconds since the epoch, VMM's or shim's start
+  std::vector<ThreadView> threads;
+  std::vector<GroupView> groups;
+  std::vector<Container> containers;
+  std::vector<ConditionView> conditions;
+  std::string ignored;  ///< `list --all`: why it is not managed; "" for real sandboxes
+  bool operator==(const SandboxView&) const = default;
+
+  [[nodiscard]] bool failing() const {
+    for (const auto& c : conditions)
+      if (info(c.condition.condition).severity != Severity::info) return true;
+    return false;
+  }
+};
+
+}  // namespace kcg

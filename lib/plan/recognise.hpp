@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which bundle is what (L3): bundles that claim a sandbox are joined to it or refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/bundle.hpp"
+#include "model/condition.hpp"
+
+namespace kcg {
+
+/// Value: the outcome of assemble().
+struct Assembled {
+  SandboxInputs inputs;
+  std::vector<Condition> conditions;  ///< ForeignContainer
+  std::vector<std::string> ignored;   ///< text per refused bundle, for `list --all`
+};
+
+/// Joins all bundles that claim sandbox `id` (its own and its containers'; any order). Of two
+/// bundles that are both the sandbox (same id in two namespaces) `preferred_ns` wins, else the first
+/// by directory; the other one is ignored with a text.
+[[nodiscard]] Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
+                                 const std::optional<std::string>& preferred_ns = std::nullopt);
+
+/// Why this is certainly Kata's without looking at processes; nullopt: no proof in the inputs.
+/// Proofs: Kata state, shim-binary-path naming containerd-shim-kata*, a registration.
+[[nodiscard]] std::optional<std::string> kata_proof(const SandboxInputs& inputs);
+
+/// True for ".../containerd-shim-kata-v2" and other names that start with containerd-shim-kata.
+[[nodiscard]] bool names_kata_shim(std::string_view executable);
+
+}  // namespace kcg

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seam to /proc and KVM's debugfs (L4). Two implementations: KernelProc (real) and FakeProc
+// (tests/support). Read only; every answer is a snapshot that may be stale when it is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/host.hpp"
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// Value: the cheap part of a task's facts, one read of /proc/<pid>/stat.
+struct TaskStat {
+  TaskKey key;
+  Pid ppid = 0;
+  std::string comm;
+  char state = '?';
+  bool operator==(const TaskStat&) const = default;
+};
+
+/// Interface: see the head of the file. ESRCH: the task does not exist (any more).
+class ProcView {
+ public:
+  virtual ~ProcView() = default;
+  /// All thread group ids, ascending.
+  [[nodiscard]] virtual Result<std::vector<Pid>> pids() = 0;
+  /// Of a process or of any thread by its tid. Zombies have state 'Z'.
+  [[nodiscard]] virtual Result<TaskStat> stat(Pid pid) = 0;
+  /// Full facts of a process. Command line, executable and namespaces are read once per
+  /// (pid, start time, comm) and kept until forget(): reading them can hang on a stuck VMM.
+  [[nodiscard]] virtual Result<ProcFacts> facts(Pid pid) = 0;
+  /// Children of all threads of a process.
+  [[nodiscard]] virtual Result<std::vector<Pid>> children(Pid pid) = 0;
+  /// All threads with their groups, the leader first; more than `max` is EOVERFLOW.
+  [[nodiscard]] virtual Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
+                                                                 std::size_t max) = 0;
+  /// Group paths of one task, one per host.hierarchies entry.
+  [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;
+  /// vCPUs of the VM that `vmm` runs, from KVM's debugfs; empty when there is no entry. ENOENT: no
+  /// debugfs at all.
+  [[nodiscard]] virtual Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
+                                                   const std::vector<ThreadFacts>& threads) = 0;
+  /// Drops what is kept about a pid (it executed a program, or ended).
+  virtual void forget(Pid pid) = 0;
+};
+
+}  // namespace kcg
