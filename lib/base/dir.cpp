@@ -21,7 +21,7 @@ constexpr std::uint64_t kBeneath =
 
 Result<Fd> open_beneath(int dir, const std::string& path, int flags, unsigned mode = 0) {
   open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.mode = mode;
   how.resolve = kBeneath;
   for (int tries = 0; tries < 8; ++tries) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is remembered about a sandbox between passes (L3), and how a pass changes it. Nothing in
+// here decides a placement: after a crash an empty record and the kernel give the same plan.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "model/observed.hpp"
+#include "model/plan.hpp"
+#include "plan/prove.hpp"
+
+namespace kcg {
+
+/// Value: a condition in force and since when (wall seconds).
+struct ActiveCondition {
+  Condition condition;
+  std::int64_t since = 0;
+  bool operator==(const ActiveCondition&) const = default;
+};
+
+/// Value: how often one thread or file was put back lately.
+struct HealCount {
+  std::vector<Instant> times;   ///< of the last 60 s
+  Instant quiet_until{0};       ///< contested: not before this
+  Instant delay{0};
+  bool operator==(const HealCount&) const = default;
+};
+
+/// Value: see the head of the file.
+struct Record {
+  SandboxState state = SandboxState::discovered;
+  std::optional<FixedLayout> fixed;
+  std::set<Trusted> trusted;  ///< identities proven in earlier passes
+  History history;
+  std::optional<PendingJob> pending;
+  std::map<std::string, HealCount> heals;  ///< by "tid 123" or "group file"
+  std::vector<ActiveCondition> conditions;
+  unsigned removal_tries = 0;
+  bool placed_once = false;
+  bool operator==(const Record&) const = default;
+};
+
+/// Value: what the reconciler should do next for this sandbox.
+struct FollowUp {
+  bool again = false;               ///< another round at once
+  std::optional<Instant> retry_at;  ///< timer
+  bool forget = false;              ///< nothing is left of it: drop the record
+};
+
+/// Value: a record after a pass.
+struct Folded {
+  Record record;
+  FollowUp follow_up;
+};
+
+/// `round` counts from 1 within a pass; after 5 rounds with moves ThreadsUnsettled is raised.
+[[nodiscard]] Folded fold(const Record& before, const Observed& observed, const Desired& desired,
+                          const Report& report, unsigned round, Instant now,
+                          std::int64_t wall_seconds);
+
+}  // namespace kcg
