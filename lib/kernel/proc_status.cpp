@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/proc_status.hpp"
+
+#include <limits>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace kcg {
+
+Result<std::uint32_t> parse_real_uid(std::string_view text) {
+  constexpr std::string_view kKey = "Uid:";
+  for (const auto line : lines(text)) {
+    if (!line.starts_with(kKey)) continue;
+    const auto ids = words(line.substr(kKey.size()));
+    const auto uid = ids.empty() ? std::nullopt : parse_u64(ids.front());
+    if (!uid || *uid > std::numeric_limits<std::uint32_t>::max())
+      return fail(0, "status: no uid in '{}'", escaped(line));
+    return static_cast<std::uint32_t>(*uid);
+  }
+  return fail(0, "status: no line 'Uid:'");
+}
+
+}  // namespace kcg

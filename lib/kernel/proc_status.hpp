@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// /proc/<pid>/status (L2), the part that stat(5) lacks. Source: proc(5).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace kcg {
+
+/// The real uid: the first number of the line "Uid:".
+[[nodiscard]] Result<std::uint32_t> parse_real_uid(std::string_view text);
+
+}  // namespace kcg
