@@ -16,8 +16,7 @@ namespace kcg {
 
 namespace {
 
-constexpr std::uint64_t kBeneath =
-    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+constexpr std::uint64_t kBeneath = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
 
 Result<Fd> open_beneath(int dir, const std::string& path, int flags, unsigned mode = 0) {
   open_how how{};
@@ -143,9 +142,8 @@ Status Dir::make(const std::string& path) const {
 }
 
 Status Dir::remove_dir(const std::string& path) const {
-  return in_parent(fd_.get(), path, [](int dir, const char* name) {
-    return ::unlinkat(dir, name, AT_REMOVEDIR);
-  });
+  return in_parent(fd_.get(), path,
+                   [](int dir, const char* name) { return ::unlinkat(dir, name, AT_REMOVEDIR); });
 }
 
 Status Dir::remove_file(const std::string& path) const {

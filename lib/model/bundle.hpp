@@ -28,10 +28,10 @@ struct PodName {
 /// Value: one OCI bundle's config.json, reduced to what the product reads, plus the small files
 /// that stand beside it.
 struct Bundle {
-  std::string id;         ///< name of the bundle directory
-  std::string directory;  ///< absolute path
+  std::string id;                ///< name of the bundle directory
+  std::string directory;         ///< absolute path
   Engine engine = Engine::none;  ///< none: pod-less
-  std::string ns;         ///< containerd namespace ("k8s.io"), "" for CRI-O
+  std::string ns;                ///< containerd namespace ("k8s.io"), "" for CRI-O
   BundleType type = BundleType::single;
   std::string sandbox_id;  ///< of the pod's sandbox; own id for sandbox and single
   std::string container_name;
@@ -39,9 +39,9 @@ struct Bundle {
   std::string handler;       ///< runtime handler named by the engine's annotation, "" if none
   std::string cgroups_path;  ///< linux.cgroupsPath, verbatim
   Resources resources;
-  std::optional<std::string> overhead_annotation;     ///< ...hypervisor.memory_overhead, verbatim
-  std::optional<std::string> layout_annotation;       ///< ...runtime.sandbox_cgroup_only, verbatim
-  std::optional<std::uint64_t> total_memory;          ///< engine's sum for the pod, bytes, never 0
+  std::optional<std::string> overhead_annotation;  ///< ...hypervisor.memory_overhead, verbatim
+  std::optional<std::string> layout_annotation;    ///< ...runtime.sandbox_cgroup_only, verbatim
+  std::optional<std::uint64_t> total_memory;       ///< engine's sum for the pod, bytes, never 0
   std::optional<std::int64_t> total_cpu_quota;
   std::optional<std::uint64_t> total_cpu_period;
   std::optional<std::uint64_t> total_cpu_shares;
@@ -60,7 +60,7 @@ struct KataState {
   std::string hypervisor;            ///< "qemu", "clh", "dragonball", "remote", ... verbatim
   std::optional<Pid> vmm_pid;
   std::optional<Pid> virtiofsd_pid;
-  std::uint64_t boot_memory_mib = 0;       ///< 0 = unknown
+  std::uint64_t boot_memory_mib = 0;  ///< 0 = unknown
   std::uint64_t hotplugged_memory_mib = 0;
   std::map<std::string, Resources> containers;  ///< by container id, as updated
   bool operator==(const KataState&) const = default;
@@ -72,8 +72,8 @@ struct Registration {
   std::map<std::string, std::string> annotations;
   std::string handler;
   PodName pod;
-  std::optional<TaskKey> shim;  ///< resolved from ShimPidFd: counts as proof
-  std::optional<TaskKey> vmm;   ///< resolved from VmmPidFd: counts as proof
+  std::optional<TaskKey> shim;                   ///< resolved from ShimPidFd: counts as proof
+  std::optional<TaskKey> vmm;                    ///< resolved from VmmPidFd: counts as proof
   std::optional<std::uint64_t> memory_overhead;  ///< bytes
   std::optional<std::uint32_t> cpu_overhead_milli;
   std::map<std::string, Resources> containers;
@@ -84,7 +84,7 @@ struct Registration {
 /// Value: everything that was said about one sandbox; nothing here was read from the kernel.
 struct SandboxInputs {
   SandboxId id;
-  std::optional<Bundle> bundle;  ///< of the sandbox container
+  std::optional<Bundle> bundle;    ///< of the sandbox container
   std::vector<Bundle> containers;  ///< bundles that belong to it, sorted by id
   std::optional<KataState> kata;
   std::optional<Registration> registration;

@@ -28,8 +28,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "1e07ea63524c498f94dc77a72ed0d50a"},
     {ConditionName::threads_unsettled, "ThreadsUnsettled", Severity::warning,
      "42a68fecc75a43c48d0d866b16519537"},
-    {ConditionName::contested, "Contested", Severity::warning,
-     "39c0d03234794347b83bea5c88b224f0"},
+    {ConditionName::contested, "Contested", Severity::warning, "39c0d03234794347b83bea5c88b224f0"},
     {ConditionName::stranger_moved, "StrangerMoved", Severity::error,
      "d86bb32f14b942579266ef64311275fc"},
     {ConditionName::foreign_process, "ForeignProcess", Severity::warning,
@@ -52,8 +51,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "eb7361e9c6df4a56a0879a1471dbadab"},
     {ConditionName::removal_blocked, "RemovalBlocked", Severity::warning,
      "59f63b7e1f1940d9b9a5a4fb8d53694c"},
-    {ConditionName::oom_killed, "OomKilled", Severity::error,
-     "d40417910e6f41c9879be8e7efd59629"},
+    {ConditionName::oom_killed, "OomKilled", Severity::error, "d40417910e6f41c9879be8e7efd59629"},
 }};
 
 }  // namespace

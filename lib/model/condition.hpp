@@ -15,11 +15,30 @@
 namespace kcg {
 
 enum class ConditionName : std::uint8_t {
-  invalid_annotation, overhead_implausible, parent_undersized, vm_larger_than_limit,
-  limit_below_usage, arithmetic_overflow, quota_clamped, controller_missing, charged_elsewhere,
-  threads_unclassified, threads_unsettled, contested, stranger_moved, foreign_process,
-  foreign_container, device_policy_not_carried, legacy_not_on_v2, legacy_emulated_on_v2,
-  layout_changed, bundle_unreadable, write_failed, scope_failed, removal_blocked, oom_killed,
+  invalid_annotation,
+  overhead_implausible,
+  parent_undersized,
+  vm_larger_than_limit,
+  limit_below_usage,
+  arithmetic_overflow,
+  quota_clamped,
+  controller_missing,
+  charged_elsewhere,
+  threads_unclassified,
+  threads_unsettled,
+  contested,
+  stranger_moved,
+  foreign_process,
+  foreign_container,
+  device_policy_not_carried,
+  legacy_not_on_v2,
+  legacy_emulated_on_v2,
+  layout_changed,
+  bundle_unreadable,
+  write_failed,
+  scope_failed,
+  removal_blocked,
+  oom_killed,
 };
 inline constexpr std::size_t kConditionCount = 24;
 

@@ -28,8 +28,7 @@ constexpr std::array<std::string_view, 3> kEngines = {"containerd", "cri-o", "no
 constexpr std::array<std::string_view, 4> kProcessRoles = {"shim", "vmm", "virtiofsd",
                                                            "descendant"};
 constexpr std::array<std::string_view, 8> kHypervisors = {
-    "",        "qemu",        "stratovirt", "cloud-hypervisor",
-    "openvmm", "firecracker", "dragonball", "remote"};
+    "", "qemu", "stratovirt", "cloud-hypervisor", "openvmm", "firecracker", "dragonball", "remote"};
 constexpr std::array<std::string_view, 4> kOverheadSources = {"annotation", "pod", "handler",
                                                               "default"};
 constexpr std::array<std::string_view, 3> kSeverities = {"info", "warning", "error"};

@@ -13,27 +13,49 @@ namespace kcg {
 enum class HierarchyMode : std::uint8_t { v1, v2, hybrid };
 enum class Layout : std::uint8_t { sandbox_only, legacy };
 enum class LayoutSource : std::uint8_t {
-  registration, config, kata_state, annotation, kata_config, default_value };
+  registration,
+  config,
+  kata_state,
+  annotation,
+  kata_config,
+  default_value
+};
 /// Which component makes the pod's groups: plain directories, or systemd's scopes.
 enum class Driver : std::uint8_t { cgroupfs, systemd };
 /// Where the sandbox group stands (layouts: "sandbox only" has three forms, "legacy" two).
 enum class Form : std::uint8_t {
-  plain,       ///< <pod>/kata-sandbox-<id>, mkdir
-  nested,      ///< <Kata's own scope>/kata-sandbox-<id>, mkdir in a delegated scope
-  own_scope,   ///< <pod>/kata-sandbox-<id>.scope, StartTransientUnit
-  legacy_v1,   ///< constrained + unconstrained groups on v1
-  legacy_v2,   ///< /kata/<id> domain with class groups
+  plain,      ///< <pod>/kata-sandbox-<id>, mkdir
+  nested,     ///< <Kata's own scope>/kata-sandbox-<id>, mkdir in a delegated scope
+  own_scope,  ///< <pod>/kata-sandbox-<id>.scope, StartTransientUnit
+  legacy_v1,  ///< constrained + unconstrained groups on v1
+  legacy_v2,  ///< /kata/<id> domain with class groups
 };
 enum class ThreadClass : std::uint8_t { vcpu, io, vmm, shim };
 /// How a thread's class was found.
 enum class ClassSource : std::uint8_t { kvm, syscall, guest_time, name, role, fallback };
 enum class GroupRole : std::uint8_t {
-  sandbox, vcpu, io, vmm, shim, constrained, unconstrained, container };
+  sandbox,
+  vcpu,
+  io,
+  vmm,
+  shim,
+  constrained,
+  unconstrained,
+  container
+};
 enum class GroupType : std::uint8_t { domain, threaded, v1 };
 enum class Engine : std::uint8_t { containerd, crio, none };
 enum class ProcessRole : std::uint8_t { shim, vmm, virtiofsd, descendant };
 enum class Hypervisor : std::uint8_t {
-  unknown, qemu, stratovirt, cloud_hypervisor, openvmm, firecracker, dragonball, remote };
+  unknown,
+  qemu,
+  stratovirt,
+  cloud_hypervisor,
+  openvmm,
+  firecracker,
+  dragonball,
+  remote
+};
 enum class OverheadSource : std::uint8_t { annotation, pod, handler, default_value };
 enum class Severity : std::uint8_t { info, warning, error };
 enum class SandboxState : std::uint8_t { discovered, placed, degraded, unmanaged, removing };

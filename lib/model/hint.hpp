@@ -12,14 +12,14 @@
 namespace kcg {
 
 enum class HintKind : std::uint8_t {
-  bundle,        ///< `text` = bundle directory that changed, appeared or vanished
-  kata_state,    ///< `text` = sandbox id whose state changed
-  group,         ///< `text` = sandbox id one of whose groups was written or emptied
-  exec,          ///< `pid` executed a program
-  thread,        ///< `pid` (thread group) has a new thread, or one named itself
-  process_end,   ///< a watched shim or VMM ended; `text` = sandbox id
-  job,           ///< a systemd job ended; `text` = unit
-  rescan,        ///< a source lost events: look at everything
+  bundle,       ///< `text` = bundle directory that changed, appeared or vanished
+  kata_state,   ///< `text` = sandbox id whose state changed
+  group,        ///< `text` = sandbox id one of whose groups was written or emptied
+  exec,         ///< `pid` executed a program
+  thread,       ///< `pid` (thread group) has a new thread, or one named itself
+  process_end,  ///< a watched shim or VMM ended; `text` = sandbox id
+  job,          ///< a systemd job ended; `text` = unit
+  rescan,       ///< a source lost events: look at everything
 };
 
 /// Value: see the head of the file.

@@ -16,8 +16,9 @@ namespace kcg {
 
 /// Value: one hierarchy that the daemon manages.
 struct Hierarchy {
-  std::string name;                      ///< "v2", or v1's controllers as mounted: "cpu,cpuacct"
-  std::vector<std::string> controllers;  ///< v1: of this mount; v2: of the root's cgroup.controllers
+  std::string name;  ///< "v2", or v1's controllers as mounted: "cpu,cpuacct"
+  std::vector<std::string>
+      controllers;  ///< v1: of this mount; v2: of the root's cgroup.controllers
   bool unified = false;
   std::string mount_point;
 

@@ -27,8 +27,7 @@ Result<SandboxId> SandboxId::parse(std::string_view text) {
                        return alnum(c) || c == '_' || c == '.' || c == '-';
                      });
   if (!shape)
-    return fail(0, "sandbox id '{}': must match [A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}",
-                escaped(text));
+    return fail(0, "sandbox id '{}': must match [A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}", escaped(text));
   return SandboxId(std::string(text));
 }
 
@@ -80,8 +79,8 @@ std::string_view CgroupPath::name() const {
 
 bool CgroupPath::within(const CgroupPath& above) const {
   if (above.is_root() || text_ == above.text_) return true;
-  return text_.size() > above.text_.size() && text_.compare(0, above.text_.size(), above.text_) == 0 &&
-         text_[above.text_.size()] == '/';
+  return text_.size() > above.text_.size() &&
+         text_.compare(0, above.text_.size(), above.text_) == 0 && text_[above.text_.size()] == '/';
 }
 
 std::string CgroupPath::relative() const { return is_root() ? "." : text_.substr(1); }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ namespace kcg {
 struct GroupState {
   GroupRef ref;
   std::uint64_t inode = 0;
-  std::optional<std::string> mark;  ///< value of user.kata-cgroupd
+  std::optional<std::string> mark;           ///< value of user.kata-cgroupd
   std::map<std::string, std::string> files;  ///< trimmed contents of the files that were asked for
   bool operator==(const GroupState&) const = default;
 
@@ -58,19 +57,22 @@ struct PendingJob {
 struct Observed {
   Host host;
   SandboxInputs inputs;
-  bool proven_kata = false;      ///< some proof that this is Kata's, not only an annotation
-  bool gone = false;             ///< shim and VMM have ended, or bundle gone and no process left
-  bool unmanaged = false;        ///< ran before our first start and placement.existing = leave
+  bool proven_kata = false;        ///< some proof that this is Kata's, not only an annotation
+  bool gone = false;               ///< shim and VMM have ended, or bundle gone and no process left
+  bool unmanaged = false;          ///< ran before our first start and placement.existing = leave
   bool creation_recorded = false;  ///< we noted in our run directory that we create its groups
   std::optional<FixedLayout> fixed;
   std::vector<Process> processes;  ///< proven, shim first
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
-  std::optional<CgroupPath> kata_group;   ///< Kata's own group that holds shim or VMM (scope, kata_<id>)
+  std::optional<CgroupPath>
+      kata_group;  ///< Kata's own group that holds shim or VMM (scope, kata_<id>)
   std::optional<PendingJob> pending;
-  std::set<std::string> kvm_incomplete;   ///< vCPUs that have not run yet, for the re-look
+  bool kvm_incomplete = false;   ///< KVM knows vCPUs that have not run yet
+  std::int64_t created = 0;      ///< seconds since the epoch: start of VMM, else shim
+  std::uint64_t vmm_age_ms = 0;  ///< since the VMM process was made; 0 without a VMM
   History history;
-  std::vector<Condition> conditions;      ///< raised while observing (BundleUnreadable, ...)
+  std::vector<Condition> conditions;  ///< raised while observing (BundleUnreadable, ...)
 
   [[nodiscard]] const GroupState* group(const GroupRef& ref) const {
     const auto it = groups.find(ref);

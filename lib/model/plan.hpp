@@ -29,10 +29,11 @@ struct WantedGroup {
   GroupRole role = GroupRole::sandbox;
   GroupRef ref;
   GroupType type = GroupType::domain;
-  bool adopt = false;       ///< legacy: Kata's own directory may be used unmarked, and stays
+  bool adopt = false;         ///< legacy: Kata's own directory may be used unmarked, and stays
+  bool shared = false;        ///< root of legacy groups: made and seeded, never marked or removed
   bool make_parents = false;  ///< pod-less: missing parents are made
-  bool scope = false;       ///< made by systemd (StartTransientUnit)
-  std::vector<WantedFile> seeds;   ///< cpuset.cpus/mems, before the first member
+  bool scope = false;         ///< made by systemd (StartTransientUnit)
+  std::vector<WantedFile> seeds;  ///< cpuset.cpus/mems, before the first member
   std::vector<WantedFile> limits;
   std::vector<std::string> subtree;  ///< controllers wanted in its own cgroup.subtree_control
   bool operator==(const WantedGroup&) const = default;
@@ -45,17 +46,20 @@ struct WantedSubtree {
   bool operator==(const WantedSubtree&) const = default;
 };
 
-/// Value: one process and where it belongs. Paths are parallel to Host::hierarchies.
+/// One place per Host::hierarchies entry; nullopt: not placed in that hierarchy.
+using Places = std::vector<std::optional<CgroupPath>>;
+
+/// Value: one process and where it belongs.
 struct WantedProcess {
   TaskKey key;
   ProcessRole role = ProcessRole::descendant;
-  ThreadClass cls = ThreadClass::vmm;       ///< class of the process as a whole
-  std::vector<CgroupPath> home;             ///< where the whole process goes
-  std::vector<CgroupPath> top;              ///< "it is already with us" means: within this
+  ThreadClass cls = ThreadClass::vmm;  ///< class of the process as a whole
+  Places home;                         ///< where the whole process goes
+  Places top;  ///< a leader within this is with us already: only single threads move
   struct Member {
     TaskKey key;
     ThreadClass cls = ThreadClass::vmm;
-    std::vector<CgroupPath> paths;
+    Places paths;
     bool operator==(const Member&) const = default;
   };
   std::vector<Member> threads;
@@ -105,8 +109,18 @@ struct Desired {
 };
 
 enum class Op : std::uint8_t {
-  enable, create, mark, seed, device, limit, move_process, move_thread, remove, start_scope,
-  set_scope };
+  enable,
+  create,
+  mark,
+  seed,
+  device,
+  limit,
+  move_process,
+  move_thread,
+  remove,
+  start_scope,
+  set_scope
+};
 [[nodiscard]] std::string_view name(Op op);
 
 /// Value: one kernel operation (or one systemd call).
@@ -114,7 +128,7 @@ struct Step {
   Op op = Op::create;
   GroupRef group;
   GroupRole role = GroupRole::sandbox;
-  std::string key;        ///< file of the group, or the unit's property
+  std::string key;  ///< file of the group, or the unit's property
   std::string old_value;
   std::string new_value;
   std::optional<TaskKey> task;  ///< move-*: the process or thread; start-scope: its first process

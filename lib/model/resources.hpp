@@ -10,17 +10,18 @@
 
 namespace kcg {
 
-/// Where a container's limits were read; first that knows wins (registration > kata_state > bundle).
+/// Where a container's limits were read; first that knows wins (registration > kata_state >
+/// bundle).
 enum class ResourceSource : std::uint8_t { registration, kata_state, bundle };
 
 /// Value: linux.resources of one container. Absent = not given. memory_limit <= 0 and
 /// cpu_quota <= 0 mean "unlimited", as in the spec.
 struct Resources {
-  std::optional<std::int64_t> memory_limit;   ///< bytes
-  std::optional<std::int64_t> cpu_quota;      ///< microseconds per period
-  std::optional<std::uint64_t> cpu_period;    ///< microseconds; 100000 if absent
+  std::optional<std::int64_t> memory_limit;  ///< bytes
+  std::optional<std::int64_t> cpu_quota;     ///< microseconds per period
+  std::optional<std::uint64_t> cpu_period;   ///< microseconds; 100000 if absent
   std::optional<std::uint64_t> cpu_shares;
-  std::string cpus;                           ///< cpuset list, "" = not given
+  std::string cpus;  ///< cpuset list, "" = not given
   std::string mems;
   std::map<std::string, std::uint64_t> hugepages;  ///< page size ("2MB") -> bytes
   bool operator==(const Resources&) const = default;

@@ -39,8 +39,8 @@ struct GroupView {
   std::string path;
   std::vector<std::string> hierarchies;
   GroupType type = GroupType::domain;
-  std::map<std::string, std::string> limits;  ///< in force, kernel text
-  std::map<std::string, std::string> wanted;  ///< that differ or are to be written
+  std::map<std::string, std::string> limits;    ///< in force, kernel text
+  std::map<std::string, std::string> wanted;    ///< that differ or are to be written
   std::optional<std::uint64_t> memory_current;  ///< bytes
   bool exists = false;
   bool operator==(const GroupView&) const = default;

@@ -27,8 +27,8 @@ struct ActiveCondition {
 
 /// Value: how often one thread or file was put back lately.
 struct HealCount {
-  std::vector<Instant> times;   ///< of the last 60 s
-  Instant quiet_until{0};       ///< contested: not before this
+  std::vector<Instant> times;  ///< of the last 60 s
+  Instant quiet_until{0};      ///< contested: not before this
   Instant delay{0};
   bool operator==(const HealCount&) const = default;
 };
@@ -43,6 +43,9 @@ struct Record {
   std::map<std::string, HealCount> heals;  ///< by "tid 123" or "group file"
   std::vector<ActiveCondition> conditions;
   unsigned removal_tries = 0;
+  std::set<TaskKey> unnamed;  ///< VMM threads that nothing has named yet
+  unsigned looks = 0;         ///< how often they were looked at again
+  Instant looking_since{0};
   bool placed_once = false;
   bool operator==(const Record&) const = default;
 };
@@ -64,5 +67,9 @@ struct Folded {
 [[nodiscard]] Folded fold(const Record& before, const Observed& observed, const Desired& desired,
                           const Report& report, unsigned round, Instant now,
                           std::int64_t wall_seconds);
+
+/// The plan without what is contested and not due yet.
+[[nodiscard]] Plan without_contested(const Plan& plan, const Record& record,
+                                     const Observed& observed, Instant now);
 
 }  // namespace kcg

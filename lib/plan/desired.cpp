@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/desired.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "plan/groups.hpp"
+#include "plan/layout.hpp"
+#include "plan/members.hpp"
+#include "plan/sizing.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// A VMM that has run this long should have shown its vCPUs.
+constexpr std::uint64_t kVcpuGraceMs = 1000;
+constexpr std::uint64_t kPeriodUs = 100'000;
+
+std::optional<std::uint64_t> number(const GroupState* group, const char* file) {
+  const auto text = group == nullptr ? std::nullopt : group->file(file);
+  return text ? parse_u64(*text) : std::nullopt;
+}
+
+/// Quota of one group as microseconds per 100 ms; nullopt: unlimited.
+std::optional<std::uint64_t> quota_of(const GroupState* group) {
+  const auto quota = number(group, "cpu.cfs_quota_us");
+  const auto period = number(group, "cpu.cfs_period_us");
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return *quota * kPeriodUs / *period;
+}
+
+/// Smallest limits among the ancestors of the sandbox group.
+SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
+  SizingParent parent;
+  constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
+  for (const auto& h : observed.host.hierarchies) {
+    for (CgroupPath path = sandbox.parent();; path = path.parent()) {
+      const auto* group = observed.group({h.name, path});
+      const auto memory = number(group, h.unified ? "memory.max" : "memory.limit_in_bytes");
+      if (memory && *memory < kV1Unlimited &&
+          (!parent.smallest_memory_max || *memory < *parent.smallest_memory_max)) {
+        parent.smallest_memory_max = memory;
+        parent.smallest_memory_group = path.str();
+      }
+      const auto quota = quota_of(group);
+      if (quota && (!parent.smallest_quota_us || *quota < *parent.smallest_quota_us))
+        parent.smallest_quota_us = quota;
+      if (path.is_root()) break;
+    }
+    if (h.unified)
+      parent.pod_weight = number(observed.group({h.name, sandbox.parent()}), "cpu.weight");
+  }
+  return parent;
+}
+
+/// RAM of the VM: Kata's state, else the VMM's `-m` argument.
+std::optional<std::uint64_t> vm_memory(const Observed& observed) {
+  constexpr std::uint64_t kMib = 1024 * 1024;
+  const auto& kata = observed.inputs.kata;
+  if (kata && kata->boot_memory_mib > 0)
+    return (kata->boot_memory_mib + kata->hotplugged_memory_mib) * kMib;
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr || vmm->hypervisor != Hypervisor::qemu) return std::nullopt;
+  const auto& args = vmm->facts.args;
+  const auto flag = std::find(args.begin(), args.end(), "-m");
+  if (flag == args.end() || flag + 1 == args.end()) return std::nullopt;
+  std::string_view text = split(*(flag + 1), ',').front();
+  if (!text.empty() && text.back() == 'M') text.remove_suffix(1);
+  const auto mib = parse_u64(text);
+  if (!mib || *mib > (std::uint64_t{1} << 40)) return std::nullopt;
+  return *mib * kMib;
+}
+
+SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPath& sandbox) {
+  SizingRequest request;
+  request.layout = layout;
+  request.unified = observed.host.unified();
+  request.page_size = observed.host.page_size;
+  for (const auto& process : observed.processes)
+    for (const auto& thread : process.threads)
+      request.vcpus += thread.cls == ThreadClass::vcpu ? 1U : 0U;
+  request.local_vmm = !observed.inputs.kata || observed.inputs.kata->hypervisor != "remote";
+  request.vm_memory = vm_memory(observed);
+  request.parent = parent_of(observed, sandbox);
+  request.history = observed.history;
+  return request;
+}
+
+/// Why nothing is done now; "" when all is there.
+std::string reason_to_wait(const Observed& observed, const LayoutDecision& decision,
+                           const std::vector<bool>& usable) {
+  if (!observed.proven_kata) return "no proof that this is a Kata sandbox";
+  if (observed.unmanaged)
+    return "it ran before the daemon's first start on this boot (placement.existing = leave)";
+  if (observed.processes.empty()) return "no process of it is running";
+  if (decision.chosen.form != Form::plain && !vmm_started(observed))
+    return "form and layout are fixed when the VMM executes";
+  if (std::find(usable.begin(), usable.end(), true) == usable.end())
+    return fmt::format("the pod cgroup {} does not exist", decision.path.pod.str());
+  return "";
+}
+
+/// Somebody else's directory stands where ours should be.
+std::optional<Condition> foreign_group(const Observed& observed,
+                                       const std::vector<WantedGroup>& groups) {
+  for (const auto& wanted : groups) {
+    const auto* now = observed.group(wanted.ref);
+    if (now == nullptr || wanted.adopt || wanted.shared || wanted.scope) continue;
+    if (now->mark == observed.inputs.id.str()) continue;
+    if (!now->mark && observed.creation_recorded) continue;
+    return Condition{ConditionName::write_failed,
+                     fmt::format("'{}:{}' exists without our mark: it is not used, nothing is "
+                                 "placed; remove it if nobody needs it",
+                                 wanted.ref.hierarchy, wanted.ref.path.str())};
+  }
+  return std::nullopt;
+}
+
+void add_process_conditions(const Observed& observed, std::vector<Condition>& conditions) {
+  for (const auto& process : observed.foreign)
+    conditions.push_back({ConditionName::foreign_process,
+                          fmt::format("process {} ({}) is in the sandbox's group but is not proven "
+                                      "to belong to it; it is left where it is",
+                                      process.facts.key.pid, escaped(process.facts.comm))});
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr || observed.vmm_age_ms < kVcpuGraceMs) return;
+  const bool any = std::any_of(vmm->threads.begin(), vmm->threads.end(),
+                               [](const Thread& t) { return t.cls == ThreadClass::vcpu; });
+  if (!any)
+    conditions.push_back(
+        {ConditionName::threads_unclassified,
+         fmt::format("VMM {} shows no vCPU thread: neither KVM's debugfs nor thread "
+                     "names tell them apart; all its threads stay in 'vmm'",
+                     vmm->facts.key.pid)});
+}
+
+Explanation placement_explanation(const Observed& observed, const LayoutDecision& decision,
+                                  const LayoutPaths& paths) {
+  Explanation e;
+  e.subject = "placement";
+  e.value = paths.sandbox.str();
+  e.formula = fmt::format("layout {}, driver {}: {}", name(decision.chosen.layout),
+                          name(decision.path.driver),
+                          decision.chosen.form == Form::nested      ? "nested in Kata's own scope"
+                          : decision.chosen.form == Form::own_scope ? "a scope of its own"
+                                                                    : "a plain directory");
+  e.inputs = {{"cgroupsPath", observed.inputs.cgroups_path().value_or(""),
+               observed.inputs.bundle ? observed.inputs.bundle->directory + "/config.json"
+                                      : "registration"},
+              {"layout", std::string(name(decision.chosen.layout)),
+               std::string(name(decision.chosen.source))}};
+  e.change = "[layout] sandbox_cgroup_only in the configuration, before the VMM starts";
+  return e;
+}
+
+}  // namespace
+
+Desired desired(const Config& config, const Observed& observed) {
+  Desired want;
+  want.conditions = observed.conditions;
+  if (observed.gone) {
+    want.act = true;
+    return want;
+  }
+  auto decision = decide_layout(config, observed);
+  if (!decision) {
+    want.waiting_for = decision.error().text;
+    if (observed.inputs.cgroups_path())
+      want.conditions.push_back({ConditionName::bundle_unreadable, decision.error().text});
+    return want;
+  }
+  want.layout = decision->chosen.layout;
+  want.layout_source = decision->chosen.source;
+  want.form = decision->chosen.form;
+  want.driver = decision->path.driver;
+  want.pod_cgroup = decision->path.pod;
+  const auto paths = layout_paths(config, observed.inputs.id, decision->path, want.form);
+  if (!paths) {
+    want.waiting_for = paths.error().text;
+    want.conditions.push_back({ConditionName::bundle_unreadable, paths.error().text});
+    return want;
+  }
+  want.sandbox_cgroup = paths->sandbox;
+  want.overhead_cgroup = paths->overhead.value_or(CgroupPath());
+
+  const auto sizing =
+      size(config, observed.inputs, request_of(observed, want.layout, want.sandbox_cgroup));
+  const auto usable = usable_hierarchies(observed, *decision, *paths);
+  auto groups = wanted_groups(config, observed, *decision, *paths, usable, sizing);
+  const auto append = [&want](std::vector<Condition>& more) {
+    want.conditions.insert(want.conditions.end(), more.begin(), more.end());
+  };
+  want.overhead = sizing.overhead;
+  want.groups = std::move(groups.groups);
+  want.enables = std::move(groups.enables);
+  want.explanations = sizing.explanations;
+  want.explanations.push_back(placement_explanation(observed, *decision, *paths));
+
+  want.waiting_for = reason_to_wait(observed, *decision, usable);
+  if (!want.waiting_for.empty()) return want;
+  append(decision->conditions);
+  append(groups.conditions);
+  auto sizing_conditions = sizing.conditions;
+  append(sizing_conditions);
+  add_process_conditions(observed, want.conditions);
+  want.processes = wanted_processes(config, observed, want.form, *paths, usable);
+  if (auto foreign = foreign_group(observed, want.groups)) {
+    want.waiting_for = foreign->text;
+    want.conditions.push_back(std::move(*foreign));
+    return want;
+  }
+  want.act = true;
+  return want;
+}
+
+}  // namespace kcg

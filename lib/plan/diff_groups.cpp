@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// diff(): groups, their files, and their removal.
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "kernel/cpuset.hpp"
+#include "plan/diff_parts.hpp"
+
+namespace kcg::steps {
+
+namespace {
+
+bool has_word(const std::string& text, std::string_view word) {
+  const auto all = words(text);
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+}  // namespace
+
+Step& Steps::add(Op op, const GroupRef& group, GroupRole role) {
+  Step& step = out_.emplace_back();
+  step.op = op;
+  step.group = group;
+  step.role = role;
+  return step;
+}
+
+void Steps::enable_foreign() {
+  for (const auto& wanted : desired_.enables) {
+    const auto* now = observed_.group(wanted.ref);
+    const auto have = now == nullptr ? "" : now->file("cgroup.subtree_control").value_or("");
+    for (const auto& controller : wanted.controllers) {
+      if (has_word(have, controller)) continue;
+      Step& step = add(Op::enable, wanted.ref, GroupRole::sandbox);
+      step.key = "cgroup.subtree_control";
+      step.old_value = have;
+      step.new_value = "+" + controller;
+    }
+  }
+}
+
+void Steps::make_parents(const WantedGroup& group) {
+  std::vector<GroupRef> missing;
+  for (auto path = group.ref.path.parent(); !path.is_root(); path = path.parent()) {
+    const GroupRef ref{group.ref.hierarchy, path};
+    if (observed_.group(ref) != nullptr || created_.contains(ref)) break;
+    missing.push_back(ref);
+  }
+  for (auto ref = missing.rbegin(); ref != missing.rend(); ++ref) {
+    add(Op::create, *ref, group.role).key = "parent";
+    created_.insert(*ref);
+  }
+}
+
+void Steps::make(const WantedGroup& group) {
+  const auto* now = observed_.group(group.ref);
+  if (now == nullptr) {
+    if (group.make_parents) make_parents(group);
+    add(Op::create, group.ref, group.role);
+    created_.insert(group.ref);
+  }
+  const bool marked = now != nullptr && now->mark.has_value();
+  const bool not_ours = group.shared || (now != nullptr && group.adopt);
+  if (!marked && !not_ours) {
+    Step& step = add(Op::mark, group.ref, group.role);
+    step.key = "user.kata-cgroupd";
+    step.new_value = observed_.inputs.id.str();
+  }
+  const auto type = now == nullptr ? "domain" : now->file("cgroup.type").value_or("threaded");
+  if (group.type == GroupType::threaded && type != "threaded") {
+    Step& step = add(Op::enable, group.ref, group.role);
+    step.key = "cgroup.type";
+    step.old_value = type;
+    step.new_value = "threaded";
+  }
+}
+
+void Steps::set_file(const WantedGroup& group, Op op, const WantedFile& file,
+                     const std::string& old) {
+  if (old == file.value) return;
+  Step& step = add(op, group.ref, group.role);
+  step.key = file.key;
+  step.old_value = old;
+  step.new_value = file.value;
+}
+
+bool Steps::child_has_more(const WantedGroup& group, const WantedFile& file,
+                           const CpuSet& final_set) const {
+  return std::any_of(desired_.groups.begin(), desired_.groups.end(), [&](const WantedGroup& other) {
+    if (other.ref.hierarchy != group.ref.hierarchy || other.ref == group.ref) return false;
+    const auto* child = observed_.group(other.ref);
+    if (child == nullptr || !other.ref.path.within(group.ref.path)) return false;
+    const auto set = CpuSet::parse(child->file(file.key).value_or(""));
+    return set && set->united(final_set) != final_set;
+  });
+}
+
+/// v1 refuses a parent that loses what a child still has: such a parent is widened to the union
+/// here, and narrowed when its children have followed.
+void Steps::set_cpuset(const WantedGroup& group) {
+  const auto* now = observed_.group(group.ref);
+  for (const auto& seed : group.seeds) {
+    const auto old = now == nullptr ? "" : now->file(seed.key).value_or("");
+    const auto old_set = CpuSet::parse(old);
+    const auto new_set = CpuSet::parse(seed.value);
+    if (!old_set || !new_set || *old_set == *new_set || (group.shared && !old.empty())) continue;
+    WantedFile first = seed;
+    if (child_has_more(group, seed, *new_set)) {
+      first.value = old_set->united(*new_set).str();
+      narrow_later_.push_back({&group, seed, first.value});
+    }
+    if (first.value != old_set->str()) set_file(group, Op::seed, first, old);
+  }
+}
+
+void Steps::narrow_cpusets() {
+  for (const auto& [group, file, old] : narrow_later_) set_file(*group, Op::seed, file, old);
+}
+
+void Steps::adjust(const WantedGroup& group) {
+  const auto* now = observed_.group(group.ref);
+  const auto have = now == nullptr ? "" : now->file("cgroup.subtree_control").value_or("");
+  for (const auto& controller : group.subtree) {
+    if (has_word(have, controller)) continue;
+    Step& step = add(Op::enable, group.ref, group.role);
+    step.key = "cgroup.subtree_control";
+    step.old_value = have;
+    step.new_value = "+" + controller;
+  }
+  set_cpuset(group);
+  for (const auto& limit : group.limits)
+    set_file(group, Op::limit, limit, now == nullptr ? "" : now->file(limit.key).value_or(""));
+}
+
+void Steps::remove_unwanted() {
+  std::set<GroupRef> wanted;
+  for (const auto& group : desired_.groups) wanted.insert(group.ref);
+  std::vector<const GroupState*> doomed;
+  for (const auto& [ref, state] : observed_.groups) {
+    const bool ours = state.mark && *state.mark == observed_.inputs.id.str();
+    const bool by_systemd = ref.path.name().ends_with(".scope");
+    if (ours && !by_systemd && !wanted.contains(ref)) doomed.push_back(&state);
+  }
+  std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {
+    const auto depth = [](const GroupState* g) {
+      return std::count(g->ref.path.str().begin(), g->ref.path.str().end(), '/');
+    };
+    return depth(a) != depth(b) ? depth(a) > depth(b) : a->ref < b->ref;
+  });
+  for (const auto* group : doomed) add(Op::remove, group->ref, GroupRole::sandbox);
+}
+
+}  // namespace kcg::steps

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// diff(): whole processes first, then single threads in one burst.
+#include <algorithm>
+
+#include "plan/diff_parts.hpp"
+
+namespace kcg::steps {
+
+namespace {
+
+const Process* find_process(const Observed& observed, const TaskKey& key) {
+  for (const auto& process : observed.processes)
+    if (process.facts.key == key) return &process;
+  return nullptr;
+}
+
+const std::string& group_now(const Thread& thread, std::size_t hierarchy) {
+  static const std::string kNowhere;
+  return hierarchy < thread.facts.groups.size() ? thread.facts.groups[hierarchy] : kNowhere;
+}
+
+bool is_within(const std::string& group, const CgroupPath& top) {
+  const auto path = CgroupPath::parse(group);
+  return path && path->within(top);
+}
+
+GroupRole role_of(const Desired& desired, const GroupRef& ref) {
+  for (const auto& group : desired.groups)
+    if (group.ref == ref) return group.role;
+  return GroupRole::sandbox;
+}
+
+}  // namespace
+
+void Steps::move(const WantedProcess& process, std::size_t hierarchy, const Thread& leader) {
+  const GroupRef to{observed_.host.hierarchies[hierarchy].name, *process.home[hierarchy]};
+  Step& step = add(Op::move_process, to, role_of(desired_, to));
+  step.key = "cgroup.procs";
+  step.old_value = group_now(leader, hierarchy);
+  step.new_value = to.path.str();
+  step.task = process.key;
+  step.process = process.key.pid;
+  step.cls = process.cls;
+  moved_.insert({process.key, hierarchy});
+}
+
+void Steps::move_processes() {
+  for (const auto& wanted : desired_.processes) {
+    const auto* process = find_process(observed_, wanted.key);
+    if (process == nullptr || process->threads.empty()) continue;
+    const auto& leader = process->threads.front();
+    for (std::size_t i = 0; i < wanted.home.size(); ++i)
+      if (wanted.home[i] && !is_within(group_now(leader, i), *wanted.top[i]))
+        move(wanted, i, leader);
+  }
+}
+
+void Steps::move_threads() {
+  for (const auto& wanted : desired_.processes) {
+    const auto* process = find_process(observed_, wanted.key);
+    if (process == nullptr) continue;
+    const auto count = std::min(wanted.threads.size(), process->threads.size());
+    for (std::size_t t = 0; t < count; ++t) {
+      const auto& member = wanted.threads[t];
+      const auto& thread = process->threads[t];
+      for (std::size_t i = 0; i < member.paths.size(); ++i) {
+        if (!member.paths[i]) continue;
+        const auto& hierarchy = observed_.host.hierarchies[i];
+        const bool moved = moved_.contains({wanted.key, i});
+        const auto& now = moved ? wanted.home[i]->str() : group_now(thread, i);
+        if (now == member.paths[i]->str()) continue;
+        const GroupRef to{hierarchy.name, *member.paths[i]};
+        Step& step = add(Op::move_thread, to, role_of(desired_, to));
+        step.key = hierarchy.unified ? "cgroup.threads" : "tasks";
+        step.old_value = now;
+        step.new_value = to.path.str();
+        step.task = member.key;
+        step.process = wanted.key.pid;
+        step.cls = member.cls;
+      }
+    }
+  }
+}
+
+}  // namespace kcg::steps

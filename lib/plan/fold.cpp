@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fold(): what a pass leaves behind in the record, and what comes next.
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.hpp"
+#include "plan/layout.hpp"
+#include "plan/record.hpp"
+
+namespace kcg {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr unsigned kRounds = 5;
+constexpr unsigned kRemovalTries = 10;
+constexpr std::size_t kHealsPerMinute = 5;
+constexpr Instant kHealWindow = seconds(60);
+constexpr Instant kFirstContestDelay = seconds(30);
+constexpr Instant kLongestContestDelay = minutes(10);
+constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19;
+
+bool vanished(const StepResult& result) {
+  return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
+}
+
+Condition failure_condition(const StepResult& result) {
+  const auto& step = result.step;
+  const auto text = fmt::format("{} {}: {}", name(step.op), step.group.path.str(), result.text);
+  if (result.stranger) return {ConditionName::stranger_moved, text};
+  switch (step.op) {
+    case Op::start_scope:
+    case Op::set_scope:
+      return {ConditionName::scope_failed, text};
+    case Op::device:
+      return {ConditionName::device_policy_not_carried, text};
+    case Op::enable:
+      if (step.key == "cgroup.subtree_control") return {ConditionName::controller_missing, text};
+      break;
+    case Op::limit:
+      if (result.code == kENOENT) return {ConditionName::controller_missing, text};
+      break;
+    default:
+      break;
+  }
+  return {ConditionName::write_failed, text};
+}
+
+/// Conditions of this pass; a task that ended meanwhile is no failure, and a busy group is one only
+/// when the retries are used up.
+std::vector<Condition> current_conditions(const Record& record, const Observed& observed,
+                                          const Desired& desired, const Report& report,
+                                          unsigned round) {
+  std::vector<Condition> conditions = desired.conditions;
+  for (const auto& result : report.results) {
+    if (result.stranger) conditions.push_back(failure_condition(result));
+    if (result.outcome != Outcome::failed || result.stranger) continue;
+    const bool move = result.step.op == Op::move_process || result.step.op == Op::move_thread;
+    if ((move || result.step.op == Op::remove) && vanished(result)) continue;
+    if (result.step.op == Op::remove && result.code == kEBUSY) continue;
+    conditions.push_back(failure_condition(result));
+  }
+  if (record.removal_tries > kRemovalTries)
+    conditions.push_back({ConditionName::removal_blocked,
+                          fmt::format("a group of {} is still busy; see what runs in it with "
+                                      "'cgctl tree {}'",
+                                      observed.inputs.id.str(), observed.inputs.id.str())});
+  if (round >= kRounds && report.done() > 0)
+    conditions.push_back({ConditionName::threads_unsettled,
+                          fmt::format("threads still move after {} rounds", kRounds)});
+  for (const auto& [key, heal] : record.heals)
+    if (heal.delay > Instant(0))
+      conditions.push_back({ConditionName::contested,
+                            fmt::format("{} was put back more than {} times within a minute: "
+                                        "somebody else moves it; the next try is delayed",
+                                        key, kHealsPerMinute)});
+  return conditions;
+}
+
+/// One entry per condition name and text head keeps its first time; sticky ones stay.
+std::vector<ActiveCondition> merge(const std::vector<ActiveCondition>& before,
+                                   const std::vector<Condition>& now, std::int64_t wall) {
+  std::vector<ActiveCondition> merged;
+  for (const auto& condition : now) {
+    const auto same = [&](const ActiveCondition& a) {
+      return a.condition.condition == condition.condition;
+    };
+    const auto old = std::find_if(before.begin(), before.end(), same);
+    const bool twice = std::any_of(merged.begin(), merged.end(), [&](const ActiveCondition& a) {
+      return a.condition == condition;
+    });
+    if (!twice) merged.push_back({condition, old == before.end() ? wall : old->since});
+  }
+  for (const auto& active : before) {
+    const bool sticky = active.condition.condition == ConditionName::stranger_moved ||
+                        active.condition.condition == ConditionName::oom_killed;
+    const bool known = std::any_of(merged.begin(), merged.end(), [&](const ActiveCondition& a) {
+      return a.condition.condition == active.condition.condition;
+    });
+    if (sticky && !known) merged.push_back(active);
+  }
+  return merged;
+}
+
+/// What a heal is counted by; nullopt: this step is no heal.
+std::optional<std::string> heal_key(const Step& step, const Observed& observed) {
+  switch (step.op) {
+    case Op::move_process:
+    case Op::move_thread:
+      // Kata's own pull-backs (into its own group) are its ordinary behaviour.
+      if (observed.kata_group && step.old_value == observed.kata_group->str()) return std::nullopt;
+      return fmt::format("task {}", step.task ? step.task->pid : 0);
+    case Op::limit:
+    case Op::seed:
+      return fmt::format("{} of {}", step.key, step.group.path.str());
+    default:
+      return std::nullopt;
+  }
+}
+
+void count_heals(Record& record, const Observed& observed, const Report& report, Instant now) {
+  std::set<std::string> counted;
+  for (const auto& result : report.results) {
+    if (result.outcome != Outcome::done) continue;
+    const auto key = heal_key(result.step, observed);
+    if (!key || !counted.insert(*key).second) continue;
+    record.heals[*key].times.push_back(now);
+  }
+  for (auto it = record.heals.begin(); it != record.heals.end();) {
+    auto& heal = it->second;
+    std::erase_if(heal.times, [&](Instant t) { return t + kHealWindow < now; });
+    // The first move is the placement itself, not a heal.
+    if (heal.times.size() > kHealsPerMinute + 1 && heal.quiet_until <= now) {
+      heal.delay = std::min(heal.delay == Instant(0) ? kFirstContestDelay : heal.delay * 2,
+                            kLongestContestDelay);
+      heal.quiet_until = now + heal.delay;
+    }
+    const bool calm = heal.times.empty() && heal.quiet_until + kLongestContestDelay < now;
+    const bool never = heal.times.empty() && heal.delay == Instant(0);
+    it = calm || never ? record.heals.erase(it) : std::next(it);
+  }
+}
+
+bool severe(const std::vector<ActiveCondition>& conditions) {
+  return std::any_of(conditions.begin(), conditions.end(), [](const ActiveCondition& active) {
+    return info(active.condition.condition).severity != Severity::info;
+  });
+}
+
+SandboxState state_of(const Record& record, const Observed& observed, const Desired& desired) {
+  if (observed.gone) return SandboxState::removing;
+  if (observed.unmanaged) return SandboxState::unmanaged;
+  if (severe(record.conditions)) return SandboxState::degraded;
+  return desired.act && record.placed_once ? SandboxState::placed : SandboxState::discovered;
+}
+
+std::size_t failed_removals(const Report& report) {
+  return static_cast<std::size_t>(
+      std::count_if(report.results.begin(), report.results.end(), [](const StepResult& r) {
+        return r.step.op == Op::remove && r.outcome == Outcome::failed && !vanished(r);
+      }));
+}
+
+void remember(Record& record, const Observed& observed, const Desired& desired) {
+  record.trusted.clear();
+  for (const auto& process : observed.processes)
+    record.trusted.insert({process.facts.key, process.role, process.hypervisor});
+  record.history = observed.history;
+  if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
+    record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
+}
+
+/// A thread that nothing names yet is looked at again: 1, 2, 4, 8, 16 ms, then every 32 ms up to
+/// 500 ms; a vCPU that KVM knows but that has not run yet, for as long, with doubling delay.
+std::optional<Instant> next_look(Record& record, const Observed& observed, Instant now) {
+  std::set<TaskKey> unnamed;
+  for (const auto& process : observed.processes)
+    for (const auto& thread : process.threads)
+      if (process.role == ProcessRole::vmm && thread.by == ClassSource::fallback)
+        unnamed.insert(thread.facts.key);
+  const bool grown =
+      !std::includes(record.unnamed.begin(), record.unnamed.end(), unnamed.begin(), unnamed.end());
+  if (grown) {
+    record.looks = 0;
+    record.looking_since = now;
+  }
+  record.unnamed = std::move(unnamed);
+  if (record.unnamed.empty()) return std::nullopt;
+  const bool young = now - record.looking_since <= milliseconds(500);
+  if (!young && !observed.kvm_incomplete) return std::nullopt;
+  const auto doubled = milliseconds(std::int64_t{1} << std::min(record.looks, 15U));
+  ++record.looks;
+  return now +
+         (young ? std::min(doubled, milliseconds(32)) : std::min(doubled, milliseconds(30'000)));
+}
+
+}  // namespace
+
+Folded fold(const Record& before, const Observed& observed, const Desired& desired,
+            const Report& report, unsigned round, Instant now, std::int64_t wall_seconds) {
+  Folded out{before, {}};
+  Record& record = out.record;
+  remember(record, observed, desired);
+  count_heals(record, observed, report, now);
+
+  record.pending = observed.pending;
+  for (const auto& result : report.results)
+    if (result.outcome == Outcome::pending) record.pending = PendingJob{result.step.key};
+
+  const bool blocked = failed_removals(report) > 0;
+  record.removal_tries = blocked ? record.removal_tries + 1 : 0;
+  record.conditions =
+      merge(before.conditions, current_conditions(record, observed, desired, report, round),
+            wall_seconds);
+  const bool any_failed =
+      std::any_of(report.results.begin(), report.results.end(),
+                  [](const StepResult& r) { return r.outcome == Outcome::failed; });
+  if (desired.act && !observed.gone && !any_failed && !record.pending) record.placed_once = true;
+  record.state = state_of(record, observed, desired);
+
+  out.follow_up.again = report.done() > 0 && round < kRounds && !record.pending;
+  if (blocked && record.removal_tries <= kRemovalTries)
+    out.follow_up.retry_at = now + milliseconds(std::int64_t{1} << (record.removal_tries - 1));
+  else if (!out.follow_up.again && desired.act && !observed.gone)
+    out.follow_up.retry_at = next_look(record, observed, now);
+  const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {
+    return g.second.mark == observed.inputs.id.str();
+  });
+  out.follow_up.forget = observed.gone && !ours_left && !record.pending;
+  return out;
+}
+
+Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
+                       Instant now) {
+  Plan rest;
+  for (const auto& step : plan.steps) {
+    const auto key = heal_key(step, observed);
+    const auto heal = key ? record.heals.find(*key) : record.heals.end();
+    if (heal == record.heals.end() || heal->second.quiet_until <= now) rest.steps.push_back(step);
+  }
+  return rest;
+}
+
+}  // namespace kcg

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/groups.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace kcg {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kPodControllers = {"cpu", "cpuset", "memory", "io",
+                                                             "pids"};
+constexpr std::array<std::string_view, 3> kThreadedControllers = {"cpu", "cpuset", "pids"};
+constexpr std::array<ThreadClass, 4> kClasses = {ThreadClass::vcpu, ThreadClass::io,
+                                                 ThreadClass::vmm, ThreadClass::shim};
+
+GroupRole role_of(ThreadClass cls) {
+  switch (cls) {
+    case ThreadClass::vcpu:
+      return GroupRole::vcpu;
+    case ThreadClass::io:
+      return GroupRole::io;
+    case ThreadClass::vmm:
+      return GroupRole::vmm;
+    case ThreadClass::shim:
+      return GroupRole::shim;
+  }
+  return GroupRole::vmm;
+}
+
+bool contains(const std::vector<std::string>& list, std::string_view item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+std::vector<std::string> file_words(const GroupState* group, const std::string& file) {
+  std::vector<std::string> found;
+  const auto text = group == nullptr ? std::nullopt : group->file(file);
+  if (!text) return found;
+  for (const auto word : words(*text)) found.emplace_back(word);
+  return found;
+}
+
+template <std::size_t N>
+std::vector<std::string> offered(const std::vector<std::string>& available,
+                                 const std::array<std::string_view, N>& interesting) {
+  std::vector<std::string> found;
+  for (const auto controller : interesting)
+    if (contains(available, controller)) found.emplace_back(controller);
+  return found;
+}
+
+/// The controller whose file `key` is: "memory.max" -> "memory"; v1 names alike.
+std::string_view controller_of(std::string_view key) { return key.substr(0, key.find('.')); }
+
+/// Builds the groups of one hierarchy.
+class Builder final {
+ public:
+  Builder(const Config& config, const Observed& observed, const LayoutDecision& decision,
+          const LayoutPaths& paths, const Sizing& sizing, WantedGroups& out)
+      : config_(config),
+        observed_(observed),
+        decision_(decision),
+        paths_(paths),
+        sizing_(sizing),
+        out_(out) {}
+
+  void unified(const Hierarchy& h) {
+    const bool nested = decision_.chosen.form == Form::nested;
+    if (decision_.chosen.form == Form::legacy_v2 && decision_.path.driver == Driver::cgroupfs)
+      add_shared_roots(h, GroupType::domain, paths_.sandbox);
+    const auto parent_path = nested ? decision_.path.full : paths_.sandbox.parent();
+    const GroupRef parent{h.name, parent_path};
+    const auto* sandbox_now = observed_.group({h.name, paths_.sandbox});
+    const auto parent_offers =
+        offered(file_words(observed_.group(parent), "cgroup.controllers"), kPodControllers);
+    if (may_enable() && !parent_offers.empty()) out_.enables.push_back({parent, parent_offers});
+
+    auto available = may_enable() && !nested ? parent_offers : std::vector<std::string>{};
+    if (sandbox_now != nullptr) available = file_words(sandbox_now, "cgroup.controllers");
+
+    auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::domain);
+    sandbox.scope =
+        decision_.chosen.form == Form::own_scope ||
+        (decision_.chosen.form == Form::legacy_v2 && decision_.path.driver == Driver::systemd);
+    add_limits(sandbox, sizing_.sandbox, available, nested);
+    if (!nested && contains(available, "cpuset")) add_kata_cpuset(sandbox);
+    const auto threaded = offered(available, kThreadedControllers);
+    if (split(h)) sandbox.subtree = threaded;
+    out_.groups.push_back(std::move(sandbox));
+    if (split(h)) add_classes(h, threaded, GroupType::threaded, nested);
+  }
+
+  void v1(const Hierarchy& h) {
+    auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::v1);
+    add_limits(sandbox, sizing_.sandbox, h.controllers, false);
+    seed(h, sandbox);
+    out_.groups.push_back(std::move(sandbox));
+    if (split(h)) add_classes(h, h.controllers, GroupType::v1, false);
+  }
+
+  void legacy_v1(const Hierarchy& h) {
+    if (h.splits_threads() || h.has("memory")) {
+      auto constrained = group(h, GroupRole::constrained, paths_.sandbox, GroupType::v1);
+      constrained.adopt = true;
+      add_limits(constrained, sizing_.constrained, h.controllers, false);
+      seed(h, constrained);
+      out_.groups.push_back(std::move(constrained));
+    }
+    add_shared_roots(h, GroupType::v1, *paths_.overhead);
+    auto rest = group(h, GroupRole::unconstrained, *paths_.overhead, GroupType::v1);
+    rest.adopt = true;
+    seed(h, rest);
+    out_.groups.push_back(std::move(rest));
+  }
+
+ private:
+  [[nodiscard]] bool split(const Hierarchy& h) const {
+    return config_.placement.thread_groups && h.splits_threads();
+  }
+
+  /// Never in a slice; in Kata's scope only when all of its processes are known.
+  [[nodiscard]] bool may_enable() const {
+    const Form form = decision_.chosen.form;
+    if (form == Form::nested) return observed_.foreign.empty();
+    return form == Form::plain ||
+           (form == Form::legacy_v2 && decision_.path.driver == Driver::cgroupfs);
+  }
+
+  [[nodiscard]] WantedGroup group(const Hierarchy& h, GroupRole role, const CgroupPath& path,
+                                  GroupType type) const {
+    WantedGroup one;
+    one.role = role;
+    one.ref = {h.name, path};
+    one.type = type;
+    const bool plain = decision_.chosen.form == Form::plain;
+    one.make_parents = plain && observed_.inputs.pod_less();
+    return one;
+  }
+
+  /// The directories above a legacy group, shared by all sandboxes.
+  void add_shared_roots(const Hierarchy& h, GroupType type, const CgroupPath& below) {
+    std::vector<WantedGroup> roots;
+    for (auto path = below.parent(); !path.is_root(); path = path.parent()) {
+      roots.push_back(group(h, GroupRole::unconstrained, path, type));
+      roots.back().shared = true;
+      seed(h, roots.back());
+    }
+    out_.groups.insert(out_.groups.end(), roots.rbegin(), roots.rend());
+  }
+
+  void add_classes(const Hierarchy& h, const std::vector<std::string>& available, GroupType type,
+                   bool quiet) {
+    const auto seeds = out_.groups.back().seeds;
+    for (const auto cls : kClasses) {
+      auto one = group(h, role_of(cls), class_path(paths_.sandbox, cls), type);
+      one.make_parents = false;
+      add_limits(one, cls == ThreadClass::vcpu ? sizing_.vcpu : sizing_.other_class, available,
+                 quiet);
+      if (type == GroupType::v1) one.seeds = seeds;
+      out_.groups.push_back(std::move(one));
+    }
+  }
+
+  /// A limit whose controller is not there is a condition; a missing weight is not worth one.
+  void add_limits(WantedGroup& into, const std::vector<WantedFile>& limits,
+                  const std::vector<std::string>& available, bool quiet) {
+    for (const auto& limit : limits) {
+      if (contains(available, controller_of(limit.key))) {
+        into.limits.push_back(keep_memory(into.ref, limit));
+        continue;
+      }
+      const bool weight = limit.key == "cpu.weight" || limit.key == "cpu.shares";
+      if (quiet || weight || !observed_.host.unified()) continue;
+      out_.conditions.push_back(
+          {ConditionName::controller_missing,
+           fmt::format("{} wants {}={}, but the controller is not enabled for it: enable it in the "
+                       "parents' cgroup.subtree_control",
+                       into.ref.path.str(), limit.key, limit.value)});
+    }
+    drop_below_usage(into);
+  }
+
+  /// memory max only grows while a VM lives.
+  [[nodiscard]] WantedFile keep_memory(const GroupRef& ref, WantedFile limit) const {
+    if (limit.key != "memory.max" && limit.key != "memory.limit_in_bytes") return limit;
+    const auto* now = observed_.group(ref);
+    const auto current = now == nullptr ? std::nullopt : now->file(limit.key);
+    const auto have = current ? parse_u64(*current) : std::nullopt;
+    const auto want = parse_u64(limit.value);
+    constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
+    if (have && want && *have<kV1Unlimited&& * have> * want) limit.value = *current;
+    return limit;
+  }
+
+  /// The first memory max is not written below usage.
+  void drop_below_usage(WantedGroup& into) {
+    const auto* now = observed_.group(into.ref);
+    if (now == nullptr) return;
+    const auto used_text =
+        now->file(observed_.host.unified() ? "memory.current" : "memory.usage_in_bytes");
+    const auto used = used_text ? parse_u64(*used_text) : std::nullopt;
+    if (!used) return;
+    std::erase_if(into.limits, [&](const WantedFile& limit) {
+      if (limit.key != "memory.max" && limit.key != "memory.limit_in_bytes") return false;
+      const auto want = parse_u64(limit.value);
+      if (!want || now->file(limit.key) == limit.value || *used <= *want) return false;
+      out_.conditions.push_back(
+          {ConditionName::limit_below_usage,
+           fmt::format("{}: {}={} is below the usage of {} bytes; not written, tried again later",
+                       into.ref.path.str(), limit.key, limit.value, *used)});
+      return true;
+    });
+  }
+
+  /// cpuset of our top group follows Kata's own group: the kubelet's exclusive CPUs arrive there.
+  [[nodiscard]] const GroupState* kata_group(const Hierarchy& h) const {
+    for (const auto& path : kata_paths(observed_.inputs.id, decision_.path)) {
+      if (path.parent() != decision_.path.pod && !path.within(decision_.path.full)) continue;
+      const auto* state = observed_.group({h.name, path});
+      if (state != nullptr && path != paths_.sandbox) return state;
+    }
+    return nullptr;
+  }
+
+  void add_kata_cpuset(WantedGroup& sandbox) {
+    const auto* h = observed_.host.find(sandbox.ref.hierarchy);
+    const auto* kata = kata_group(*h);
+    const auto text = kata != nullptr ? kata->file("cpuset.cpus").value_or("") : sizing_.cpus;
+    const auto* now = observed_.group(sandbox.ref);
+    const bool cleared =
+        text.empty() && now != nullptr && now->file("cpuset.cpus").value_or("") != "";
+    if (!text.empty() || cleared) sandbox.seeds.push_back({"cpuset.cpus", text});
+  }
+
+  /// A new v1 cpuset group is empty and rejects every attach.
+  void seed(const Hierarchy& h, WantedGroup& into) const {
+    if (!h.has("cpuset")) return;
+    const auto* kata = kata_group(h);
+    const auto* parent = nearest_existing(h, into.ref.path.parent());
+    for (const auto* file : {"cpuset.cpus", "cpuset.mems"}) {
+      std::string value = kata != nullptr ? kata->file(file).value_or("") : "";
+      if (value.empty() && kata == nullptr)
+        value = std::string_view(file) == "cpuset.cpus" ? sizing_.cpus : sizing_.mems;
+      if (value.empty() && parent != nullptr) value = parent->file(file).value_or("");
+      if (!value.empty()) into.seeds.push_back({file, value});
+    }
+  }
+
+  [[nodiscard]] const GroupState* nearest_existing(const Hierarchy& h, CgroupPath path) const {
+    for (;;) {
+      const auto* state = observed_.group({h.name, path});
+      if (state != nullptr || path.is_root()) return state;
+      path = path.parent();
+    }
+  }
+
+  const Config& config_;
+  const Observed& observed_;
+  const LayoutDecision& decision_;
+  const LayoutPaths& paths_;
+  const Sizing& sizing_;
+  WantedGroups& out_;
+};
+
+}  // namespace
+
+std::vector<bool> usable_hierarchies(const Observed& observed, const LayoutDecision& decision,
+                                     const LayoutPaths& paths) {
+  std::vector<bool> usable;
+  const bool makes_parents = observed.inputs.pod_less() ||
+                             decision.chosen.form == Form::legacy_v1 ||
+                             decision.chosen.form == Form::legacy_v2;
+  for (const auto& h : observed.host.hierarchies) {
+    const auto* parent = observed.group({h.name, paths.sandbox.parent()});
+    const bool own_scope = decision.chosen.form == Form::own_scope;
+    if (!h.unified && h.has("cpuset")) {
+      // A parent made by us would be an empty cpuset: wait until somebody has filled it.
+      usable.push_back(parent != nullptr && !parent->file("cpuset.cpus").value_or("").empty());
+      continue;
+    }
+    usable.push_back(parent != nullptr || makes_parents || own_scope);
+  }
+  return usable;
+}
+
+WantedGroups wanted_groups(const Config& config, const Observed& observed,
+                           const LayoutDecision& decision, const LayoutPaths& paths,
+                           const std::vector<bool>& usable, const Sizing& sizing) {
+  WantedGroups wanted;
+  Builder builder(config, observed, decision, paths, sizing, wanted);
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    const auto& hierarchy = observed.host.hierarchies[i];
+    if (!usable[i]) continue;
+    if (hierarchy.unified)
+      builder.unified(hierarchy);
+    else if (decision.chosen.form == Form::legacy_v1)
+      builder.legacy_v1(hierarchy);
+    else
+      builder.v1(hierarchy);
+  }
+  return wanted;
+}
+
+}  // namespace kcg

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/layout.hpp"
+
+#include "base/text.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// Value: somebody's word about sandbox_cgroup_only.
+struct Voice {
+  bool sandbox_only = true;
+  LayoutSource source = LayoutSource::default_value;
+};
+
+/// The annotation may only lead towards sandbox-only, unless the operator allows more: a tenant
+/// must not escape the pod's limits.
+std::optional<Voice> annotation_voice(const Config& config, const SandboxInputs& inputs,
+                                      std::vector<Condition>& conditions) {
+  if (!inputs.bundle || !inputs.bundle->layout_annotation) return std::nullopt;
+  const auto& text = *inputs.bundle->layout_annotation;
+  if (text != "true" && text != "false") {
+    conditions.push_back(
+        {ConditionName::invalid_annotation,
+         fmt::format("io.katacontainers.config.runtime.sandbox_cgroup_only='{}': must be 'true' or "
+                     "'false'; it is ignored",
+                     escaped(text))});
+    return std::nullopt;
+  }
+  const bool only = text == "true";
+  if (!only && !config.layout.allow_annotation) return std::nullopt;
+  return Voice{only, LayoutSource::annotation};
+}
+
+Voice first_voice(const Config& config, const SandboxInputs& inputs,
+                  std::vector<Condition>& conditions) {
+  const auto annotation = annotation_voice(config, inputs, conditions);
+  if (inputs.registration && inputs.registration->sandbox_cgroup_only)
+    return {*inputs.registration->sandbox_cgroup_only, LayoutSource::registration};
+  if (config.layout.sandbox_cgroup_only)
+    return {*config.layout.sandbox_cgroup_only, LayoutSource::config};
+  if (inputs.kata && inputs.kata->sandbox_cgroup_only)
+    return {*inputs.kata->sandbox_cgroup_only, LayoutSource::kata_state};
+  if (annotation) return *annotation;
+  if (inputs.kata_config_only) return {*inputs.kata_config_only, LayoutSource::kata_config};
+  return {};
+}
+
+/// On v2 legacy takes the VM out of the pod's memory limit: only the operator or a privileged
+/// caller may choose it.
+Layout layout_of(const Voice& voice, const Host& host, std::vector<Condition>& conditions) {
+  if (voice.sandbox_only) return Layout::sandbox_only;
+  if (!host.unified()) return Layout::legacy;
+  if (voice.source == LayoutSource::registration || voice.source == LayoutSource::config) {
+    conditions.push_back({ConditionName::legacy_emulated_on_v2,
+                          "legacy was chosen explicitly on cgroup v2: the VM is outside the pod's "
+                          "memory limit"});
+    return Layout::legacy;
+  }
+  conditions.push_back({ConditionName::legacy_not_on_v2,
+                        fmt::format("{} says sandbox_cgroup_only=false, the node is cgroup v2: "
+                                    "sandbox-only is used",
+                                    name(voice.source))});
+  return Layout::sandbox_only;
+}
+
+bool sits_within(const Process& process, const CgroupPath& path) {
+  if (process.threads.empty()) return false;
+  for (const auto& group : process.threads.front().facts.groups) {
+    const auto parsed = CgroupPath::parse(group);
+    if (parsed && parsed->within(path)) return true;
+  }
+  return false;
+}
+
+Form form_of(Layout layout, const CgroupsPath& path, const Observed& observed) {
+  if (layout == Layout::legacy) return observed.host.unified() ? Form::legacy_v2 : Form::legacy_v1;
+  if (path.driver == Driver::cgroupfs) return Form::plain;
+  for (const auto role : {ProcessRole::shim, ProcessRole::vmm}) {
+    const auto* process = observed.first(role);
+    if (process != nullptr && sits_within(*process, path.full)) return Form::nested;
+  }
+  return Form::own_scope;
+}
+
+Layout layout_of(Form form) {
+  return form == Form::legacy_v1 || form == Form::legacy_v2 ? Layout::legacy : Layout::sandbox_only;
+}
+
+/// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>.
+Result<CgroupPath> kata_directory(const CgroupsPath& path) {
+  const std::string base =
+      path.driver == Driver::systemd ? path.prefix + "-" + path.name : path.name;
+  return path.pod.child("kata_" + base);
+}
+
+}  // namespace
+
+bool vmm_started(const Observed& observed) {
+  if (observed.first(ProcessRole::vmm) != nullptr) return true;
+  const auto& kata = observed.inputs.kata;
+  return kata && (kata->hypervisor == "dragonball" || kata->hypervisor == "remote");
+}
+
+std::optional<Form> form_in_force(const Config& config, const Observed& observed,
+                                  const CgroupsPath& path) {
+  if (!vmm_started(observed)) return std::nullopt;
+  for (const auto& [form, candidate] : candidate_paths(config, observed.inputs.id, path)) {
+    for (const auto& hierarchy : observed.host.hierarchies) {
+      const auto* group = observed.group({hierarchy.name, candidate});
+      if (group != nullptr && group->mark == observed.inputs.id.str()) return form;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<LayoutDecision> decide_layout(const Config& config, const Observed& observed) {
+  const auto text = observed.inputs.cgroups_path();
+  if (!text) return fail(0, "no bundle and no registration tells the cgroupsPath");
+  auto path = parse_cgroups_path(*text);
+  if (!path) return forward(path.error());
+  LayoutDecision decision{std::move(*path), {}, {}};
+  const Voice voice = first_voice(config, observed.inputs, decision.conditions);
+  const Layout layout = layout_of(voice, observed.host, decision.conditions);
+  decision.chosen = {layout, voice.source, form_of(layout, decision.path, observed)};
+
+  auto fixed = observed.fixed;
+  if (!fixed) {
+    if (const auto form = form_in_force(config, observed, decision.path))
+      fixed = FixedLayout{layout_of(*form), voice.source, *form};
+  }
+  if (!fixed) return decision;
+  if (fixed->layout != layout)
+    decision.conditions.push_back(
+        {ConditionName::layout_changed,
+         fmt::format("{} now says {}, the sandbox was placed as {} and stays so until it ends",
+                     name(voice.source), name(layout), name(fixed->layout))});
+  decision.chosen = *fixed;
+  return decision;
+}
+
+Result<LayoutPaths> layout_paths(const Config& config, const SandboxId& id, const CgroupsPath& path,
+                                 Form form) {
+  const std::string ours = "kata-sandbox-" + id.str();
+  Result<CgroupPath> sandbox = CgroupPath();
+  switch (form) {
+    case Form::plain:
+      sandbox = path.pod.child(ours);
+      break;
+    case Form::nested:
+      sandbox = path.full.child(ours);
+      break;
+    case Form::own_scope:
+      sandbox = path.pod.child(ours + ".scope");
+      break;
+    case Form::legacy_v1:
+      sandbox = kata_directory(path);
+      break;
+    case Form::legacy_v2:
+      sandbox = CgroupPath::parse(path.driver == Driver::systemd
+                                      ? "/kata.slice/kata-" + id.str() + ".scope"
+                                      : config.layout.legacy_root + "/" + id.str());
+      break;
+  }
+  if (!sandbox) return forward(sandbox.error());
+  LayoutPaths paths{std::move(*sandbox), std::nullopt};
+  if (form == Form::legacy_v1) {
+    auto overhead = CgroupPath::parse(config.layout.legacy_root + "/" + id.str());
+    if (!overhead) return forward(overhead.error());
+    paths.overhead = std::move(*overhead);
+  }
+  return paths;
+}
+
+std::vector<CgroupPath> kata_paths(const SandboxId& id, const CgroupsPath& path) {
+  std::vector<CgroupPath> found;
+  const auto add = [&found](const Result<CgroupPath>& candidate) {
+    if (candidate) found.push_back(*candidate);
+  };
+  if (path.driver == Driver::systemd) {
+    found.push_back(path.full);
+    add(CgroupPath().child(path.slice + ":" + path.prefix + ":" + path.name));
+  } else {
+    add(kata_directory(path));
+  }
+  add(CgroupPath::parse("/kata_overhead/" + id.str()));
+  return found;
+}
+
+std::vector<std::pair<Form, CgroupPath>> candidate_paths(const Config& config, const SandboxId& id,
+                                                         const CgroupsPath& path) {
+  std::vector<std::pair<Form, CgroupPath>> candidates;
+  for (const auto form :
+       {Form::plain, Form::nested, Form::own_scope, Form::legacy_v1, Form::legacy_v2}) {
+    const bool systemd_only = form == Form::nested || form == Form::own_scope;
+    if (systemd_only != (path.driver == Driver::systemd) && form < Form::legacy_v1) continue;
+    const auto paths = layout_paths(config, id, path, form);
+    if (!paths) continue;
+    candidates.emplace_back(form, paths->overhead.value_or(paths->sandbox));
+  }
+  return candidates;
+}
+
+CgroupPath class_path(const CgroupPath& sandbox, ThreadClass cls) {
+  return sandbox.child(name(cls)).value_or(sandbox);
+}
+
+}  // namespace kcg
