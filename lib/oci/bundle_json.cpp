@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oci/bundle_json.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "oci/json_view.hpp"
+#include "oci/resources_json.hpp"
+
+namespace kcg {
+
+namespace {
+
+using Annotations = std::map<std::string, std::string>;
+
+/// Value: the annotation keys that one engine writes; "" = it has none for this.
+struct EngineKeys {
+  Engine engine;
+  const char *type, *sandbox_id, *container_name;
+  const char *pod_namespace, *pod_name, *pod_uid;
+  const char* handler;
+  const char *memory, *cpu_quota, *cpu_period, *cpu_shares;  ///< the engine's sums for the pod
+};
+
+constexpr EngineKeys kContainerd = {Engine::containerd,
+                                    "io.kubernetes.cri.container-type",
+                                    "io.kubernetes.cri.sandbox-id",
+                                    "io.kubernetes.cri.container-name",
+                                    "io.kubernetes.cri.sandbox-namespace",
+                                    "io.kubernetes.cri.sandbox-name",
+                                    "io.kubernetes.cri.sandbox-uid",
+                                    "io.containerd.cri.runtime-handler",
+                                    "io.kubernetes.cri.sandbox-memory",
+                                    "io.kubernetes.cri.sandbox-cpu-quota",
+                                    "io.kubernetes.cri.sandbox-cpu-period",
+                                    "io.kubernetes.cri.sandbox-cpu-shares"};
+constexpr EngineKeys kCrio = {Engine::crio,
+                              "io.kubernetes.cri-o.ContainerType",
+                              "io.kubernetes.cri-o.SandboxID",
+                              "io.kubernetes.container.name",
+                              "io.kubernetes.pod.namespace",
+                              "io.kubernetes.pod.name",
+                              "io.kubernetes.pod.uid",
+                              "io.kubernetes.cri-o.RuntimeHandler",
+                              "",
+                              "",
+                              "",
+                              ""};
+constexpr const char* kOverhead = "io.katacontainers.config.hypervisor.memory_overhead";
+constexpr const char* kLayout = "io.katacontainers.config.runtime.sandbox_cgroup_only";
+
+/// The engine whose keys are read; nullptr: none of its keys, so no pod. CRI-O copies the
+/// annotations of pods, so where the root does not decide, its own key does.
+const EngineKeys* select_engine(BundleOrigin::Root root, const Annotations& annotations) {
+  const auto claims = [&](const EngineKeys& keys) {
+    return annotations.contains(keys.type) || annotations.contains(keys.sandbox_id);
+  };
+  const bool crio = root != BundleOrigin::Root::containerd && claims(kCrio);
+  if (crio) return &kCrio;
+  const bool containerd = root != BundleOrigin::Root::crio && claims(kContainerd);
+  return containerd ? &kContainerd : nullptr;
+}
+
+/// Reads annotations by key and keeps the first problem.
+class Reader {
+ public:
+  Reader(const JsonView& top, const Annotations& annotations)
+      : top_(top), annotations_(annotations) {}
+
+  [[nodiscard]] std::optional<std::string> find(const char* key) const {
+    const auto it = annotations_.find(key);
+    if (it == annotations_.end()) return std::nullopt;
+    return it->second;
+  }
+  [[nodiscard]] std::string text(const char* key) const { return find(key).value_or(""); }
+
+  /// Sums of an engine; 0 is how it says "not known".
+  template <class Number>
+  [[nodiscard]] std::optional<Number> number(
+      const char* key, std::optional<Number> (*parse)(std::string_view)) const {
+    const auto value = find(key);
+    if (!value) return std::nullopt;
+    const auto parsed = parse(*value);
+    if (!parsed) problem(key, *value, "a whole number of 64 bits");
+    return parsed == Number{0} ? std::nullopt : parsed;
+  }
+  void problem(const char* key, std::string_view value, std::string_view wanted) const {
+    top_.problem(fmt::format("annotations.{}", key),
+                 fmt::format("'{}', not {}", escaped(value), wanted));
+  }
+
+ private:
+  const JsonView& top_;
+  const Annotations& annotations_;
+};
+
+void read_pod(const Reader& read, const EngineKeys& keys, const BundleOrigin& origin,
+              Bundle& bundle) {
+  bundle.engine = keys.engine;
+  bundle.sandbox_id = read.text(keys.sandbox_id);
+  bundle.container_name = read.text(keys.container_name);
+  bundle.pod = {read.text(keys.pod_namespace), read.text(keys.pod_name), read.text(keys.pod_uid)};
+  bundle.handler = read.text(keys.handler);
+  bundle.total_memory = read.number<std::uint64_t>(keys.memory, parse_u64);
+  bundle.total_cpu_quota = read.number<std::int64_t>(keys.cpu_quota, parse_i64);
+  bundle.total_cpu_period = read.number<std::uint64_t>(keys.cpu_period, parse_u64);
+  bundle.total_cpu_shares = read.number<std::uint64_t>(keys.cpu_shares, parse_u64);
+
+  const auto type = read.text(keys.type);
+  if (type != "sandbox" && type != "container")
+    read.problem(keys.type, type, "'sandbox' or 'container'");
+  bundle.type = type == "sandbox" ? BundleType::sandbox : BundleType::container;
+  if (bundle.type != BundleType::sandbox) return;
+  if (origin.root == BundleOrigin::Root::any)
+    bundle.id = bundle.sandbox_id;  // a bundle to be planned may lie in any directory
+  else if (bundle.sandbox_id != origin.id)
+    read.problem(keys.sandbox_id, bundle.sandbox_id, "the name of the sandbox's own directory");
+}
+
+/// Podman shares CRI-O's storage and writes CRI-O's type key, alone.
+bool podman(const EngineKeys* keys, const Reader& read) {
+  return keys == &kCrio && !read.find(kCrio.sandbox_id);
+}
+
+Bundle read_bundle(const JsonView& top, const BundleOrigin& origin) {
+  const auto annotations = top.texts("annotations");
+  const Reader read(top, annotations);
+  const auto linux_section = top.required("linux");
+  Bundle bundle;
+  bundle.id = origin.id;
+  bundle.directory = origin.directory;
+  bundle.ns = origin.ns;
+  bundle.sandbox_id = origin.id;
+  bundle.cgroups_path = linux_section.text("cgroupsPath").value_or("");
+  bundle.resources = read_resources(linux_section.object("resources"));
+  bundle.overhead_annotation = read.find(kOverhead);
+  bundle.layout_annotation = read.find(kLayout);
+  const auto* keys = select_engine(origin.root, annotations);
+  if (keys != nullptr && !podman(keys, read)) read_pod(read, *keys, origin, bundle);
+  return bundle;
+}
+
+}  // namespace
+
+Result<Bundle> parse_bundle(std::string_view json, const BundleOrigin& origin) {
+  const auto where = origin.directory + "/config.json";
+  const auto value = parse_json(json);
+  if (!value) return forward(value.error(), where);
+  JsonProblem problem;
+  auto bundle = read_bundle(JsonView(*value, problem), origin);
+  if (!problem.text.empty()) return fail(0, "{}: {}", where, problem.text);
+  for (const auto& id : {bundle.id, bundle.sandbox_id})
+    if (auto valid = SandboxId::parse(id); !valid) return forward(valid.error(), where);
+  return bundle;
+}
+
+}  // namespace kcg
