@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/bundle.hpp"
@@ -31,5 +32,8 @@ struct Assembled {
 
 /// True for ".../containerd-shim-kata-v2" and other names that start with containerd-shim-kata.
 [[nodiscard]] bool names_kata_shim(std::string_view executable);
+
+/// True for the shim of any other runtime that keeps to containerd's naming: containerd-shim-runc-v2.
+[[nodiscard]] bool names_other_shim(std::string_view executable);
 
 }  // namespace kcg
