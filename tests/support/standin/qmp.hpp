@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one QMP connection of a VMM, held by its shim for the VMM's whole life, as Kata does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "model/ids.hpp"
+
+namespace kcg::standin {
+
+/// Resource: see the head of the file.
+class Qmp final {
+ public:
+  /// Connects and negotiates; waits for a QEMU that is still starting.
+  [[nodiscard]] static Result<Qmp> connect(const std::string& socket);
+
+  [[nodiscard]] Result<std::vector<Pid>> vcpu_threads();
+  /// Plugs the first free vCPU and returns its thread.
+  [[nodiscard]] Result<Pid> plug_vcpu();
+
+ private:
+  explicit Qmp(Fd fd) : fd_(std::move(fd)) {}
+  /// `command` is JSON; the answer's "return" as JSON text.
+  [[nodiscard]] Result<std::string> execute(const std::string& command);
+
+  Fd fd_;
+  std::string rest_;
+};
+
+}  // namespace kcg::standin

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shim.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/text.hpp"
+#include "sockets.hpp"
+#include "vmm.hpp"
+
+namespace kcg::standin {
+
+namespace {
+
+constexpr std::size_t kThreadStack = 65536;
+
+/// The threads that a Go runtime has; they do nothing but be there.
+void start_idle_threads(std::uint32_t count) {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kThreadStack);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    pthread_t thread;
+    const auto idle = [](void*) -> void* {
+      for (;;) ::pause();
+    };
+    if (::pthread_create(&thread, &attributes, idle, nullptr) == 0) ::pthread_detach(thread);
+  }
+  ::pthread_attr_destroy(&attributes);
+}
+
+Result<Fd> catch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGCHLD}) ::sigaddset(&set, signal);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail(errno, "signalfd: {}", errno_text(errno));
+  return fd;
+}
+
+/// vCPU threads by name, for a VMM without QMP.
+std::vector<Pid> named_vcpus(Pid vmm) {
+  std::vector<Pid> tids;
+  const auto tasks = fmt::format("/proc/{}/task", vmm);
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
+    std::ifstream file(task.path() / "comm");
+    std::string comm;
+    std::getline(file, comm);
+    if (comm.rfind("CPU ", 0) == 0)
+      tids.push_back(parse_pid(task.path().filename().string()).value_or(0));
+  }
+  return tids;
+}
+
+}  // namespace
+
+Shim::Shim(Options options, std::vector<Mount> mounts, std::string group)
+    : options_(std::move(options)),
+      group_(mounts, std::move(group)),
+      overhead_(mounts, options_.overhead_root + "/" + options_.id) {}
+
+Result<Shim> Shim::create(Options options) {
+  auto mounts = find_mounts(options.hierarchy);
+  if (!mounts) return forward(mounts.error());
+  auto path = read_cgroups_path(options.bundle);
+  if (!path) return forward(path.error());
+  auto group = kata_group_path(*path);
+  if (!group) return forward(group.error());
+  return Shim(std::move(options), std::move(*mounts), std::move(*group));
+}
+
+Status Shim::serve() {
+  auto signals = catch_signals();
+  if (!signals) return forward(signals.error());
+  signals_ = std::move(*signals);
+  start_idle_threads(options_.shim_threads);
+  if (auto done = bring_up(); !done) {
+    tear_down();
+    return done;
+  }
+  while (!ended_) {
+    std::array<pollfd, 2> fds = {pollfd{control_.get(), POLLIN, 0},
+                                 pollfd{signals_.get(), POLLIN, 0}};
+    if (::poll(fds.data(), fds.size(), -1) < 0) continue;  // EINTR
+    if (fds[1].revents != 0) reap();
+    if (fds[0].revents == 0) continue;
+    if (auto done = answer_one(); !done) fmt::print(stderr, "shim: {}\n", done.error().text);
+  }
+  return {};
+}
+
+Status Shim::bring_up() {
+  if (auto done = make_directories(options_); !done) return done;
+  auto control = listen_at(places(options_).control());
+  if (!control) return forward(control.error());
+  control_ = std::move(*control);
+  if (auto done = write_shim_pid(options_.bundle, ::getpid()); !done) return done;
+  std::this_thread::sleep_for(options_.group_delay);  // what a real shim spends on other things
+  if (auto done = make_groups(); !done) return done;
+  std::this_thread::sleep_for(options_.move_delay);
+  if (options_.self_move)
+    if (auto done = move_self(); !done) return done;
+  std::this_thread::sleep_for(options_.fork_delay);
+  return start_processes();
+}
+
+Status Shim::make_groups() {
+  if (auto done = group_.make(); !done) return done;
+  return options_.sandbox_cgroup_only ? Status{} : overhead_.make();
+}
+
+Status Shim::move_self() {
+  return (options_.sandbox_cgroup_only ? group_ : overhead_).attach_process(::getpid());
+}
+
+Status Shim::start_processes() {
+  if (options_.helper) {
+    auto helper = start_helper(options_);
+    if (!helper) return forward(helper.error());
+    helper_ = *helper;
+  }
+  Fd socket;
+  if (options_.qmp) {
+    auto listening = listen_at(places(options_).qmp());
+    if (!listening) return forward(listening.error());
+    socket = std::move(*listening);
+  }
+  auto vmm = start_vmm(options_, socket);
+  if (!vmm) return forward(vmm.error());
+  vmm_ = *vmm;
+  socket.reset();
+  if (auto done = save("running"); !done) return done;
+  if (!options_.qmp) return {};
+  // A VMM that dies at once is one of the cases to be tested, not a failure of the stand-in.
+  if (auto qmp = Qmp::connect(places(options_).qmp())) qmp_ = std::move(*qmp);
+  return options_.sandbox_cgroup_only || !qmp_ ? Status{} : pull_back_vcpus();
+}
+
+Status Shim::save(const char* state) {
+  return save_state(
+      options_,
+      {state, group_.path(), options_.sandbox_cgroup_only ? "" : overhead_.path(), vmm_, helper_});
+}
+
+Status Shim::answer_one() {
+  const Fd client(::accept4(control_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  std::string rest;
+  const auto command = receive_line(client.get(), rest, std::chrono::seconds(5));
+  if (!command) return forward(command.error(), "control");
+  const auto answer = obey(*command);
+  return send_line(client.get(), answer ? "ok " + *answer : "error " + answer.error().text);
+}
+
+Result<std::string> Shim::obey(const std::string& command) {
+  const auto argv = words(command);
+  const auto verb = argv.empty() ? std::string_view() : argv[0];
+  Status done;
+  if (verb == "status") return status();
+  if (verb == "hotplug") {
+    if (!qmp_) return fail(0, "this VMM has no QMP");
+    auto tid = qmp_->plug_vcpu();
+    if (!tid) return forward(tid.error());
+    return std::to_string(*tid);
+  }
+  if (verb == "die-first") ::_exit(0);
+  if (verb == "exit") {
+    tear_down();  // answered when all is gone: whoever asked need not wait for anything else
+  } else if (verb == "pullback-vcpus") {
+    done = pull_back_vcpus();
+  } else if (verb == "pullback-vmm") {
+    done = pull_back_vmm();
+  } else if (verb == "move-self") {
+    done = move_self();
+  } else if (verb == "make-groups") {
+    done = make_groups();
+  } else if (verb == "remove-groups") {
+    done = group_.remove();
+  } else if (verb == "kill-vmm") {
+    done = kill_vmm();
+  } else if (verb == "cpuset" && argv.size() == 2) {
+    done = group_.set_cpus(std::string(argv[1]));
+  } else {
+    done = fail(0, "{}: unknown command", command);
+  }
+  if (!done) return forward(done.error());
+  return std::string();
+}
+
+Result<std::string> Shim::status() {
+  reap();
+  return fmt::format("shim={} vmm={} helper={} group={}", ::getpid(), vmm_, helper_, group_.path());
+}
+
+Result<std::vector<Pid>> Shim::vcpu_threads() {
+  if (qmp_) return qmp_->vcpu_threads();
+  return named_vcpus(vmm_);
+}
+
+Status Shim::pull_back_vcpus() {
+  auto tids = vcpu_threads();
+  if (!tids) return forward(tids.error());
+  for (const Pid tid : *tids)
+    if (auto done = group_.attach_thread(tid); !done) return done;
+  return {};
+}
+
+Status Shim::pull_back_vmm() { return group_.attach_process(vmm_); }
+
+Status Shim::kill_vmm() {
+  for (Pid* const pid : {&vmm_, &helper_}) {
+    if (*pid == 0) continue;
+    if (::kill(*pid, SIGKILL) != 0) return fail(errno, "kill {}: {}", *pid, errno_text(errno));
+    while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    *pid = 0;
+  }
+  qmp_.reset();
+  return save("stopped");
+}
+
+void Shim::reap() {
+  signalfd_siginfo info;
+  bool told_to_end = false;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info)
+    told_to_end = told_to_end || info.ssi_signo != SIGCHLD;
+  for (Pid* const pid : {&vmm_, &helper_})
+    if (*pid != 0 && ::waitpid(*pid, nullptr, WNOHANG) == *pid) *pid = 0;
+  if (told_to_end) tear_down();
+}
+
+void Shim::tear_down() {
+  ended_ = true;
+  // ignored, all of it: Kata's clean-up goes on after a failure too, and leaks what it cannot
+  // remove
+  (void)kill_vmm();
+  (void)group_.parent().attach_process(::getpid());
+  (void)group_.remove();
+  if (!options_.sandbox_cgroup_only) (void)overhead_.remove();
+  remove_directories(options_);
+}
+
+Status remove_leftovers(const Options& options) {
+  const auto saved = load_state(options);
+  if (!saved) return {};
+  for (const Pid pid : {saved->vmm, saved->helper})
+    if (pid > 0) (void)::kill(pid, SIGKILL);  // ignored: it may be dead already
+  auto mounts = find_mounts(options.hierarchy);
+  if (!mounts) return forward(mounts.error());
+  // ignored: as long as the VMM is dying its groups are busy, and Kata leaks them then
+  (void)KataGroup(*mounts, saved->sandbox_group).remove();
+  if (!saved->overhead_group.empty()) (void)KataGroup(*mounts, saved->overhead_group).remove();
+  remove_directories(options);
+  return {};
+}
+
+}  // namespace kcg::standin
