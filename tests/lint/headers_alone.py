@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every header compiles alone, with the flags of the build.
+
+usage: headers_alone.py ROOT BUILDDIR
+
+A header that was found good is looked at again only when it, or anything it includes, has changed
+since (the compiler's own dependency file says what that is).
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import lint
+
+QUIET = ["-fdiagnostics-color=never"]
+
+
+def flags(build: pathlib.Path) -> dict[str, list[str]]:
+    """Folder of a source -> compiler and flags that some source in it is compiled with."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        words, kept = shlex.split(entry["command"]), []
+        if words[0].endswith("ccache"):
+            del words[0]
+        skip = False
+        for word in words:
+            if skip or word in ("-o", "-MF", "-MQ", "-c"):
+                skip = not skip and word != "-c"
+            elif not word.startswith("-M") and word != entry["file"]:
+                kept.append(word)
+        folder = os.path.dirname(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+        found[folder] = kept
+    return found
+
+
+def flags_for(header: pathlib.Path, known: dict[str, list[str]]) -> list[str] | None:
+    """Those of the nearest folder upwards; None when nothing there is compiled."""
+    for folder in header.parents:
+        if str(folder) in known:
+            return known[str(folder)]
+    return None
+
+
+def unchanged(stamp: pathlib.Path, build: pathlib.Path) -> bool:
+    """Nothing that the good result depended on is newer than it."""
+    if not stamp.exists():
+        return False
+    made = stamp.stat().st_mtime
+    depends = stamp.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1].split()
+    try:
+        return all((build / path).stat().st_mtime <= made for path in depends)
+    except FileNotFoundError:
+        return False
+
+
+def compile_alone(header: pathlib.Path, command: list[str], build: pathlib.Path) -> str:
+    """What the compiler complains about."""
+    stamp = build / "headers-alone" / (str(header).replace("/", "@") + ".d")
+    if unchanged(stamp, build):
+        return ""
+    stamp.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=stamp.parent) as unit:
+        unit.write(f'#include "{header}"\n')
+        unit.flush()
+        fresh = f"{unit.name}.d"
+        done = subprocess.run(
+            command + ["-O0", "-U_FORTIFY_SOURCE", "-fsyntax-only", *QUIET, "-MD", "-MF", fresh, unit.name],
+            cwd=build, capture_output=True, text=True, check=False,
+        )
+        if done.returncode != 0:
+            pathlib.Path(fresh).unlink(missing_ok=True)
+            return done.stderr
+        rule = pathlib.Path(fresh).read_text(encoding="utf-8").replace(unit.name, "")
+        pathlib.Path(fresh).unlink()
+    stamp.write_text(rule, encoding="utf-8")
+    return ""
+
+
+def prove(command: list[str], build: pathlib.Path) -> bool:
+    """A header that lacks an include must be found."""
+    with tempfile.TemporaryDirectory() as name:
+        bad = pathlib.Path(name) / "bad.hpp"
+        bad.write_text("inline std::string x;\n", encoding="utf-8")
+        return compile_alone(bad, command, build) != ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    args = parser.parse_args()
+    root, build = args.root.resolve(), args.build.resolve()
+    known = flags(build)
+    headers = lint.files(root, ".hpp", folders=("lib", "daemon", "tools", "tests"))
+    if not prove(known[str(root / "lib/base")], build):
+        print("self-test: a header without its includes was not found")
+        return 1
+
+    # A folder of interfaces, in which nothing is compiled, has no flags of its own.
+    anywhere = [f"-I{root / folder}" for folder in ("lib", ".", "tests")]
+
+    def one(header: pathlib.Path) -> tuple[pathlib.Path, str]:
+        command = flags_for(header, known) or known[str(root / "lib/base")]
+        return header, compile_alone(header, command + anywhere, build)
+
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for header, complaint in pool.map(one, headers):
+            if complaint:
+                bad += 1
+                print(f"{header.relative_to(root)} does not compile alone:\n{complaint}")
+    print(f"{len(headers)} headers, {bad} bad")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
