@@ -20,8 +20,8 @@ struct Inspection {
 
 /// Value: the node at this moment.
 struct NodeInspection {
-  std::vector<Inspection> sandboxes;   ///< sorted by id
-  std::vector<SandboxView> ignored;    ///< bundles that are not managed, with the reason
+  std::vector<Inspection> sandboxes;  ///< sorted by id
+  std::vector<SandboxView> ignored;   ///< bundles that are not managed, with the reason
   HierarchyMode hierarchy = HierarchyMode::v2;
 };
 

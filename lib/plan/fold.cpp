@@ -22,10 +22,19 @@ constexpr std::size_t kHealsPerMinute = 5;
 constexpr Instant kHealWindow = seconds(60);
 constexpr Instant kFirstContestDelay = seconds(30);
 constexpr Instant kLongestContestDelay = minutes(10);
-constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19;
+/// A task that is still being created refuses to be moved.
+constexpr unsigned kMoveTries = 5;
+constexpr Instant kMoveRetry = milliseconds(6);
+constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22;
 
 bool vanished(const StepResult& result) {
   return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
+}
+
+bool is_move(const Step& step) { return step.op == Op::move_process || step.op == Op::move_thread; }
+
+bool unborn(const StepResult& result) {
+  return is_move(result.step) && result.outcome == Outcome::failed && result.code == kEINVAL;
 }
 
 Condition failure_condition(const StepResult& result) {
@@ -59,8 +68,8 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   for (const auto& result : report.results) {
     if (result.stranger) conditions.push_back(failure_condition(result));
     if (result.outcome != Outcome::failed || result.stranger) continue;
-    const bool move = result.step.op == Op::move_process || result.step.op == Op::move_thread;
-    if ((move || result.step.op == Op::remove) && vanished(result)) continue;
+    if ((is_move(result.step) || result.step.op == Op::remove) && vanished(result)) continue;
+    if (unborn(result) && record.move_tries <= kMoveTries) continue;
     if (result.step.op == Op::remove && result.code == kEBUSY) continue;
     conditions.push_back(failure_condition(result));
   }
@@ -170,6 +179,8 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
   for (const auto& process : observed.processes)
     record.trusted.insert({process.facts.key, process.role, process.hypervisor});
   record.history = observed.history;
+  record.ended = observed.gone;
+  record.shim_candidates.clear();
   if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
     record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
 }
@@ -225,6 +236,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   out.follow_up.again = report.done() > 0 && round < kRounds && !record.pending;
   if (blocked && record.removal_tries <= kRemovalTries)
     out.follow_up.retry_at = now + milliseconds(std::int64_t{1} << (record.removal_tries - 1));
+  else if (early && record.move_tries <= kMoveTries)
+    out.follow_up.retry_at = now + kMoveRetry;
   else if (!out.follow_up.again && desired.act && !observed.gone)
     out.follow_up.retry_at = next_look(record, observed, now);
   const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {

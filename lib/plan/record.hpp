@@ -43,10 +43,14 @@ struct Record {
   std::map<std::string, HealCount> heals;  ///< by "tid 123" or "group file"
   std::vector<ActiveCondition> conditions;
   unsigned removal_tries = 0;
+  unsigned move_tries = 0;    ///< EINVAL: the task was still being created
   std::set<TaskKey> unnamed;  ///< VMM threads that nothing has named yet
   unsigned looks = 0;         ///< how often they were looked at again
   Instant looking_since{0};
   bool placed_once = false;
+  bool ended = false;               ///< it had processes or groups, and all processes are gone
+  std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
+  std::set<GroupRef> found_groups;  ///< marked groups found when the daemon started
   bool operator==(const Record&) const = default;
 };
 

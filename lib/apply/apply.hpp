@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plan -> world (L5): one kernel operation per step, in the plan's order. Nothing is decided here
+// but what a failure ends.
+#pragma once
+
+#include "cgroup/systemd_manager.hpp"
+#include "cgroup/tree.hpp"
+#include "model/plan.hpp"
+#include "proc/view.hpp"
+
+namespace kcg {
+
+/// Performs the steps. A step that makes a group usable (create, mark, seed, threaded mode, scope)
+/// and fails ends that group's branch: later steps for it and below it are skipped. A task is moved
+/// only if its start time is the planned one before the write; if it is another one after the
+/// write, that task is returned to its parent's group and the result says `stranger`. `systemd` may
+/// be null: then scopes fail with ENOTCONN.
+[[nodiscard]] Report apply(const Plan& plan, CgroupTree& tree, ProcView& proc,
+                           SystemdManager* systemd);
+
+}  // namespace kcg

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/groups.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/text.hpp"
+#include "oci/cgroups_path.hpp"
+#include "plan/layout.hpp"
+
+namespace kcg {
+
+namespace {
+
+constexpr std::array<ThreadClass, 4> kClasses = {ThreadClass::vcpu, ThreadClass::io,
+                                                 ThreadClass::vmm, ThreadClass::shim};
+
+using Files = std::vector<std::string>;
+
+/// Files of a controller set that somebody decides by, in a group of ours.
+Files own_files(const Hierarchy& h, bool top) {
+  Files files;
+  const auto add = [&files](std::initializer_list<const char*> names) {
+    files.insert(files.end(), names.begin(), names.end());
+  };
+  if (h.unified) {
+    add({"cgroup.type", "cgroup.controllers"});
+    if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
+    if (top) add({"cgroup.subtree_control"});
+    if (top && h.has("cpuset")) add({"cpuset.cpus"});
+    if (top && h.has("memory")) add({"memory.max", "memory.current"});
+    return files;
+  }
+  if (h.has("cpu")) add({"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"});
+  if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
+  if (top && h.has("memory")) add({"memory.limit_in_bytes", "memory.usage_in_bytes"});
+  return files;
+}
+
+/// Files of a group above ours, or of Kata's.
+Files outer_files(const Hierarchy& h, bool parent) {
+  Files files;
+  if (h.unified) {
+    if (h.has("memory")) files.emplace_back("memory.max");
+    if (!parent) return files;
+    for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
+      files.emplace_back(name);
+    if (h.has("cpu")) files.emplace_back("cpu.weight");
+    if (h.has("cpuset")) files.emplace_back("cpuset.cpus");
+    return files;
+  }
+  if (h.has("memory")) files.emplace_back("memory.limit_in_bytes");
+  if (h.has("cpu"))
+    for (const auto* name : {"cpu.cfs_quota_us", "cpu.cfs_period_us"}) files.emplace_back(name);
+  if (parent && h.has("cpuset"))
+    for (const auto* name : {"cpuset.cpus", "cpuset.mems"}) files.emplace_back(name);
+  return files;
+}
+
+/// Looks at single groups and remembers those that exist.
+class Looker final {
+ public:
+  Looker(const CgroupTree& tree, Observed& observed) : tree_(tree), observed_(observed) {}
+
+  /// nullptr: it does not exist.
+  const GroupState* look(const Hierarchy& h, const CgroupPath& path, const Files& files) {
+    const GroupRef ref{h.name, path};
+    if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
+      return &it->second;
+    auto mark = tree_.mark(ref);
+    if (!mark) return nullptr;
+    GroupState state;
+    state.ref = ref;
+    state.mark = std::move(*mark);
+    for (const auto& file : files)
+      if (auto text = tree_.read(ref, file)) state.files[file] = std::string(trim(*text));
+    return &observed_.groups.emplace(ref, std::move(state)).first->second;
+  }
+
+  void ours(const Hierarchy& h, const CgroupPath& path) {
+    if (look(h, path, own_files(h, true)) == nullptr || !h.splits_threads()) return;
+    for (const auto cls : kClasses) look(h, class_path(path, cls), own_files(h, false));
+  }
+
+  /// The parent of our group, and everything above it up to the root.
+  void above(const Hierarchy& h, const CgroupPath& path) {
+    look(h, path, outer_files(h, true));
+    for (auto up = path; !up.is_root(); up = up.parent())
+      look(h, up.parent(), outer_files(h, up.parent().is_root()));
+  }
+
+ private:
+  const CgroupTree& tree_;
+  Observed& observed_;
+};
+
+/// Processes that sit directly in a group; on v2 those of the whole threaded subtree.
+void add_pids(const CgroupTree& tree, const GroupRef& ref, std::vector<Pid>& pids) {
+  const auto text = tree.read(ref, "cgroup.procs");
+  if (!text) return;
+  for (const auto word : words(*text))
+    if (const auto pid = parse_pid(word)) pids.push_back(*pid);
+}
+
+}  // namespace
+
+std::vector<Pid> observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
+                                Observed& observed) {
+  Looker looker(tree, observed);
+  const auto& id = observed.inputs.id;
+  const auto text = observed.inputs.cgroups_path();
+  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  for (const auto& h : observed.host.hierarchies) {
+    for (const auto& ref : record.found_groups)
+      if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
+    if (!path) continue;
+    for (const auto& [form, candidate] : candidate_paths(config, id, *path)) {
+      if (record.fixed && record.fixed->form != form) continue;
+      looker.ours(h, candidate);
+      looker.above(h, candidate.parent());
+    }
+    for (const auto& kata : kata_paths(id, *path)) {
+      const bool scope = path->driver == Driver::systemd && kata == path->full;
+      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, true));
+    }
+  }
+
+  std::vector<Pid> pids;
+  for (const auto& [ref, state] : observed.groups) {
+    const bool ours = state.mark && *state.mark == id.str();
+    const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
+    const auto type = state.file("cgroup.type");
+    if ((ours || scope) && (!type || *type != "threaded")) add_pids(tree, ref, pids);
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+}  // namespace kcg

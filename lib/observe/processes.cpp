@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/processes.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "plan/classify.hpp"
+#include "plan/prove.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// More candidates than this are not a sandbox's processes any more.
+constexpr std::size_t kMaxCandidates = 4096;
+
+std::set<Pid> roots(const Record& record, const std::vector<Pid>& inside,
+                    const SandboxInputs& inputs) {
+  std::set<Pid> pids(inside.begin(), inside.end());
+  pids.insert(record.shim_candidates.begin(), record.shim_candidates.end());
+  for (const auto& trusted : record.trusted) pids.insert(trusted.key.pid);
+  if (inputs.bundle && inputs.bundle->shim_pid) pids.insert(*inputs.bundle->shim_pid);
+  if (inputs.registration && inputs.registration->shim) pids.insert(inputs.registration->shim->pid);
+  if (inputs.registration && inputs.registration->vmm) pids.insert(inputs.registration->vmm->pid);
+  return pids;
+}
+
+/// The roots and everything below them, each once.
+std::vector<ProcFacts> candidates(ProcView& proc, const std::set<Pid>& from) {
+  std::vector<ProcFacts> found;
+  std::set<Pid> seen(from);
+  std::deque<Pid> queue(from.begin(), from.end());
+  while (!queue.empty() && found.size() < kMaxCandidates) {
+    const Pid pid = queue.front();
+    queue.pop_front();
+    auto facts = proc.facts(pid);
+    if (!facts) continue;
+    found.push_back(std::move(*facts));
+    const auto children = proc.children(pid);
+    if (!children) continue;
+    for (const Pid child : *children)
+      if (seen.insert(child).second) queue.push_back(child);
+  }
+  return found;
+}
+
+/// KVM's word for a VMM; empty where it has none.
+KvmVcpus vcpus_of(ProcView& proc, const Process& process, std::vector<ThreadFacts>& threads) {
+  const bool dragonball = process.hypervisor == Hypervisor::dragonball;
+  if (process.role != ProcessRole::vmm && !dragonball) return {};
+  auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
+  return vcpus ? std::move(*vcpus) : KvmVcpus{};
+}
+
+void add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
+  auto threads =
+      proc.threads(process.facts.key.pid, observed.host, config.limits.max_threads_per_sandbox);
+  if (!threads) return;  // it ended, or it has more threads than we are willing to handle
+  const auto vcpus = vcpus_of(proc, process, *threads);
+  for (const auto& [index, tid] : vcpus.tid_of)
+    if (tid == 0) observed.kvm_incomplete = true;
+  process.threads = classify(process.role, process.hypervisor, *threads, vcpus);
+}
+
+bool proven(const std::vector<Process>& processes, const TaskKey& key) {
+  return std::any_of(processes.begin(), processes.end(),
+                     [&](const Process& process) { return process.facts.key == key; });
+}
+
+}  // namespace
+
+void observe_processes(ProcView& proc, const Config& config, const Record& record,
+                       const std::vector<Pid>& inside, Observed& observed) {
+  const auto facts = candidates(proc, roots(record, inside, observed.inputs));
+  observed.processes = prove(observed.inputs, facts, record.trusted);
+  for (auto& process : observed.processes) add_threads(proc, config, process, observed);
+  // One that ended between the two looks has no threads any more.
+  std::erase_if(observed.processes, [](const Process& process) { return process.threads.empty(); });
+  for (const auto& one : facts) {
+    const bool in_group = std::find(inside.begin(), inside.end(), one.key.pid) != inside.end();
+    if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
+    Process stranger;
+    stranger.facts = one;
+    observed.foreign.push_back(std::move(stranger));
+  }
+}
+
+}  // namespace kcg

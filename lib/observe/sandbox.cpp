@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/sandbox.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "observe/groups.hpp"
+#include "observe/processes.hpp"
+#include "oci/cgroups_path.hpp"
+#include "plan/layout.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// Start times are in USER_HZ.
+constexpr std::uint64_t kTicksPerSecond = 100;
+
+bool carries_mark(const Observed& observed) {
+  return std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& entry) {
+    return entry.second.mark == observed.inputs.id.str();
+  });
+}
+
+bool has(const Observed& observed, ProcessRole role) { return observed.first(role) != nullptr; }
+
+/// Shim and VMM ended; or there is no bundle and nothing runs.
+bool is_gone(const Observed& observed, const Record& record) {
+  if (has(observed, ProcessRole::shim) || has(observed, ProcessRole::vmm)) return false;
+  const bool lived = record.ended || !record.trusted.empty() || carries_mark(observed);
+  return lived || (!observed.inputs.bundle && !observed.inputs.registration);
+}
+
+/// Kata's own group that holds the leader of shim or VMM, if it is one of the known ones.
+std::optional<CgroupPath> kata_group_of(const Observed& observed) {
+  const auto text = observed.inputs.cgroups_path();
+  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  if (!path) return std::nullopt;
+  const auto known = kata_paths(observed.inputs.id, *path);
+  for (const auto& kata : known)
+    for (const auto& h : observed.host.hierarchies)
+      if (observed.group({h.name, kata}) != nullptr) return kata;
+  return known.empty() ? std::nullopt : std::optional(known.front());
+}
+
+void add_ages(const Clock& clock, Observed& observed) {
+  const auto* first = observed.first(ProcessRole::vmm);
+  const bool vmm = first != nullptr;
+  if (!vmm) first = observed.first(ProcessRole::shim);
+  if (first == nullptr) return;
+  const auto now_ms = static_cast<std::uint64_t>(clock.now().count() / 1000);
+  const auto start_ms = first->facts.key.start * 1000 / kTicksPerSecond;
+  const auto age_ms = now_ms > start_ms ? now_ms - start_ms : 0;
+  if (vmm) observed.vmm_age_ms = age_ms;
+  observed.created = clock.wall_seconds() - static_cast<std::int64_t>(age_ms / 1000);
+}
+
+bool is_unmanaged(const Observed& observed, const ObserveContext& context) {
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  return context.managed_since && vmm != nullptr && vmm->facts.key.start < *context.managed_since &&
+         !carries_mark(observed);
+}
+
+}  // namespace
+
+Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& clock,
+                         const Config& config, const Assembled& assembled, const Record& record,
+                         const ObserveContext& context) {
+  Observed observed;
+  observed.host = tree.host();
+  observed.inputs = assembled.inputs;
+  observed.conditions = assembled.conditions;
+  observed.fixed = record.fixed;
+  observed.pending = record.pending;
+  observed.history = record.history;
+  observed.creation_recorded = context.creation_recorded;
+
+  const auto inside = observe_groups(tree, config, record, observed);
+  observe_processes(proc, config, record, inside, observed);
+  observed.kata_group = kata_group_of(observed);
+  observed.proven_kata = kata_proof(observed.inputs).has_value() || !observed.processes.empty();
+  observed.gone = is_gone(observed, record);
+  observed.unmanaged = is_unmanaged(observed, context);
+  add_ages(clock, observed);
+  return observed;
+}
+
+}  // namespace kcg

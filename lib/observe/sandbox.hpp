@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The world -> Observed, for one sandbox (L5). Reads only. The cost depends on the sandbox, not on
+// how many others there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "cgroup/tree.hpp"
+#include "model/config.hpp"
+#include "model/observed.hpp"
+#include "plan/recognise.hpp"
+#include "plan/record.hpp"
+#include "proc/view.hpp"
+
+namespace kcg {
+
+/// Value: what the observer must know besides inputs and record.
+struct ObserveContext {
+  /// Sandboxes whose VMM started before this (clock ticks since boot) are left alone unless they
+  /// carry our mark; nullopt: every sandbox is placed.
+  std::optional<std::uint64_t> managed_since;
+  bool creation_recorded = false;  ///< our run directory says that we create its groups
+};
+
+/// Looks once. Tasks that end meanwhile are left out; nothing here fails as a whole.
+[[nodiscard]] Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& clock,
+                                       const Config& config, const Assembled& assembled,
+                                       const Record& record, const ObserveContext& context);
+
+}  // namespace kcg
