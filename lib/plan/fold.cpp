@@ -224,6 +224,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
 
   const bool blocked = failed_removals(report) > 0;
   record.removal_tries = blocked ? record.removal_tries + 1 : 0;
+  const bool early = std::any_of(report.results.begin(), report.results.end(), unborn);
+  record.move_tries = early ? record.move_tries + 1 : 0;
   record.conditions =
       merge(before.conditions, current_conditions(record, observed, desired, report, round),
             wall_seconds);
