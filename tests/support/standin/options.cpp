@@ -28,7 +28,7 @@ moves itself, forks a real QEMU and writes Kata's state as the real one does.
   containerd-shim-kata-v2 --control SOCKET COMMAND...   one command; prints the answer
   containerd-shim-kata-v2 --help
 
-Commands: status | pullback-vcpus | pullback-vmm | move-self | make-groups | remove-groups |
+Commands: status | threads | pullback-vcpus | pullback-vmm | move-self | make-groups | remove-groups |
   kill-vmm | hotplug | cpuset LIST | exit | die-first
   The control socket is RUN_ROOT/run/vc/sbs/ID/shim-monitor.sock; it answers "ok ..." or
   "error ..." once the VMM was started.

@@ -40,13 +40,21 @@ Result<std::string> Qmp::execute(const std::string& command) {
   }
 }
 
-Result<std::vector<Pid>> Qmp::vcpu_threads() {
-  auto answer = execute(R"({"execute":"query-cpus-fast"})");
+Result<std::vector<Pid>> Qmp::threads_of(const std::string& command) {
+  auto answer = execute(command);
   if (!answer) return forward(answer.error());
   std::vector<Pid> tids;
-  const auto cpus = Json::parse(*answer, nullptr, false);
-  for (const auto& cpu : cpus) tids.push_back(cpu.at("thread-id").get<Pid>());
+  const auto entries = Json::parse(*answer, nullptr, false);
+  for (const auto& entry : entries) tids.push_back(entry.at("thread-id").get<Pid>());
   return tids;
+}
+
+Result<std::vector<Pid>> Qmp::vcpu_threads() {
+  return threads_of(R"({"execute":"query-cpus-fast"})");
+}
+
+Result<std::vector<Pid>> Qmp::io_threads() {
+  return threads_of(R"({"execute":"query-iothreads"})");
 }
 
 Result<Pid> Qmp::plug_vcpu() {

@@ -19,6 +19,7 @@ class Qmp final {
   [[nodiscard]] static Result<Qmp> connect(const std::string& socket);
 
   [[nodiscard]] Result<std::vector<Pid>> vcpu_threads();
+  [[nodiscard]] Result<std::vector<Pid>> io_threads();
   /// Plugs the first free vCPU and returns its thread.
   [[nodiscard]] Result<Pid> plug_vcpu();
 
@@ -26,6 +27,8 @@ class Qmp final {
   explicit Qmp(Fd fd) : fd_(std::move(fd)) {}
   /// `command` is JSON; the answer's "return" as JSON text.
   [[nodiscard]] Result<std::string> execute(const std::string& command);
+  /// "thread-id" of each entry of an answer.
+  [[nodiscard]] Result<std::vector<Pid>> threads_of(const std::string& command);
 
   Fd fd_;
   std::string rest_;

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/text.hpp"
 #include "sockets.hpp"
@@ -51,8 +50,8 @@ Result<Fd> catch_signals() {
   return fd;
 }
 
-/// vCPU threads by name, for a VMM without QMP.
-std::vector<Pid> named_vcpus(Pid vmm) {
+/// For a VMM without QMP.
+std::vector<Pid> named_threads(Pid vmm, const char* prefix) {
   std::vector<Pid> tids;
   const auto tasks = fmt::format("/proc/{}/task", vmm);
   std::error_code gone;
@@ -60,10 +59,17 @@ std::vector<Pid> named_vcpus(Pid vmm) {
     std::ifstream file(task.path() / "comm");
     std::string comm;
     std::getline(file, comm);
-    if (comm.rfind("CPU ", 0) == 0)
+    if (comm.rfind(prefix, 0) == 0)
       tids.push_back(parse_pid(task.path().filename().string()).value_or(0));
   }
   return tids;
+}
+
+/// "1,2,3"
+std::string list(const std::vector<Pid>& tids) {
+  std::string text;
+  for (const Pid tid : tids) text += (text.empty() ? "" : ",") + std::to_string(tid);
+  return text;
 }
 
 }  // namespace
@@ -109,13 +115,19 @@ Status Shim::bring_up() {
   if (!control) return forward(control.error());
   control_ = std::move(*control);
   if (auto done = write_shim_pid(options_.bundle, ::getpid()); !done) return done;
-  std::this_thread::sleep_for(options_.group_delay);  // what a real shim spends on other things
+  if (auto done = pass_time(options_.group_delay); !done) return done;
   if (auto done = make_groups(); !done) return done;
-  std::this_thread::sleep_for(options_.move_delay);
+  if (auto done = pass_time(options_.move_delay); !done) return done;
   if (options_.self_move)
     if (auto done = move_self(); !done) return done;
-  std::this_thread::sleep_for(options_.fork_delay);
+  if (auto done = pass_time(options_.fork_delay); !done) return done;
   return start_processes();
+}
+
+Status Shim::pass_time(std::chrono::milliseconds time) const {
+  pollfd told_to_end{signals_.get(), POLLIN, 0};
+  if (::poll(&told_to_end, 1, static_cast<int>(time.count())) == 0) return {};
+  return fail(EINTR, "told to end before the VMM was started");
 }
 
 Status Shim::make_groups() {
@@ -170,6 +182,7 @@ Result<std::string> Shim::obey(const std::string& command) {
   const auto verb = argv.empty() ? std::string_view() : argv[0];
   Status done;
   if (verb == "status") return status();
+  if (verb == "threads") return threads();
   if (verb == "hotplug") {
     if (!qmp_) return fail(0, "this VMM has no QMP");
     auto tid = qmp_->plug_vcpu();
@@ -200,6 +213,14 @@ Result<std::string> Shim::obey(const std::string& command) {
   return std::string();
 }
 
+Result<std::string> Shim::threads() {
+  auto vcpus = vcpu_threads();
+  if (!vcpus) return forward(vcpus.error());
+  const auto ios = qmp_ ? qmp_->io_threads() : Result<std::vector<Pid>>(named_threads(vmm_, "IO "));
+  if (!ios) return forward(ios.error());
+  return "vcpus=" + list(*vcpus) + " ios=" + list(*ios);
+}
+
 Result<std::string> Shim::status() {
   reap();
   return fmt::format("shim={} vmm={} helper={} group={}", ::getpid(), vmm_, helper_, group_.path());
@@ -207,7 +228,7 @@ Result<std::string> Shim::status() {
 
 Result<std::vector<Pid>> Shim::vcpu_threads() {
   if (qmp_) return qmp_->vcpu_threads();
-  return named_vcpus(vmm_);
+  return named_threads(vmm_, "CPU ");
 }
 
 Status Shim::pull_back_vcpus() {

@@ -3,6 +3,7 @@
 // The long-lived shim: its time line from its own start to serving commands.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ class Shim final {
   Shim(Options options, std::vector<Mount> mounts, std::string group);
 
   [[nodiscard]] Status bring_up();
+  /// What a real shim spends on other things.
+  [[nodiscard]] Status pass_time(std::chrono::milliseconds time) const;
   [[nodiscard]] Status make_groups();
   [[nodiscard]] Status move_self();
   [[nodiscard]] Status start_processes();
@@ -34,6 +37,8 @@ class Shim final {
   /// The text after "ok".
   [[nodiscard]] Result<std::string> obey(const std::string& command);
   [[nodiscard]] Result<std::string> status();
+  /// Classes as QEMU itself knows them.
+  [[nodiscard]] Result<std::string> threads();
   [[nodiscard]] Status pull_back_vcpus();
   [[nodiscard]] Status pull_back_vmm();
   [[nodiscard]] Result<std::vector<Pid>> vcpu_threads();
