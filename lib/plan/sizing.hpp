@@ -27,10 +27,10 @@ struct SizingParent {
 /// Value: what sizing is asked about.
 struct SizingRequest {
   Layout layout = Layout::sandbox_only;
-  bool unified = true;               ///< v2 file names, else v1's
+  bool unified = true;  ///< v2 file names, else v1's
   std::uint64_t page_size = 4096;
-  std::uint32_t vcpus = 0;           ///< known vCPU threads
-  bool local_vmm = true;             ///< false: remote hypervisor
+  std::uint32_t vcpus = 0;                 ///< known vCPU threads
+  bool local_vmm = true;                   ///< false: remote hypervisor
   std::optional<std::uint64_t> vm_memory;  ///< RAM of the VM in bytes
   SizingParent parent;
   History history;
@@ -45,14 +45,19 @@ struct Sizing {
   std::vector<WantedFile> constrained;  ///< legacy v1: quota, shares, memory limit
   std::optional<std::uint64_t> memory_sum;  ///< S of this moment without history; absent: unlimited
   std::optional<std::uint64_t> memory_max;  ///< the sandbox group's; absent: unlimited
-  std::string cpus;  ///< union of the containers' cpusets, "" if none
+  std::string cpus;                         ///< union of the containers' cpusets, "" if none
   std::string mems;
   std::vector<Condition> conditions;
   std::vector<Explanation> explanations;
 };
 
+/// An absent limit means the kernel's default: a file that still carries an earlier limit is to be
+/// lifted. Explanations are about "<file> of <role of the group>": "memory.max of sandbox".
 [[nodiscard]] Sizing size(const Config& config, const SandboxInputs& inputs,
                           const SizingRequest& request);
+
+/// The containers that count, by id, each with the limits of the first source that knows it.
+[[nodiscard]] std::vector<Container> counted_containers(const SandboxInputs& inputs);
 
 /// The annotation's MiB, or the rule that it breaks.
 [[nodiscard]] Result<std::uint64_t> parse_overhead_annotation(std::string_view text,

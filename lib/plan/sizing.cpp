@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/sizing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/limit_text.hpp"
+#include "plan/sizing_parts.hpp"
+
+namespace kcg {
+
+using sizing::Amount;
+using sizing::kMib;
+using sizing::kPeriodUs;
+
+namespace {
+
+constexpr std::uint64_t kMinQuotaUs = 1000;
+/// The kernel refuses more: 44 bits of microseconds.
+constexpr std::uint64_t kMaxQuotaUs = (std::uint64_t{1} << 44) - 1;
+constexpr std::uint64_t kMaxWeight = 10'000;
+constexpr std::uint64_t kMinShares = 2;
+constexpr std::uint64_t kMaxShares = 262'144;
+
+/// Value: a limit that is wanted, or the reason why there is none.
+struct Limit1 {
+  Amount value;
+  std::string formula;
+};
+
+/// Resource-free helper: one call of size().
+class Sizer final {
+ public:
+  Sizer(const Config& config, const SandboxInputs& inputs, const SizingRequest& request)
+      : config_(config),
+        inputs_(inputs),
+        request_(request),
+        overhead_(sizing::choose_overhead(config, inputs, request.local_vmm)),
+        sums_(sizing::sum_up(inputs, request.history)) {}
+
+  Sizing run() {
+    out_.overhead = overhead_.value;
+    out_.conditions = overhead_.conditions;
+    append_conditions(sums_.conditions);
+    out_.memory_sum = sums_.memory_now.value;
+    out_.cpus = sums_.cpus;
+    out_.mems = sums_.mems;
+    if (request_.layout == Layout::legacy)
+      legacy();
+    else
+      sandbox_only();
+    explain_hugepages();
+    return std::move(out_);
+  }
+
+ private:
+  void append_conditions(const std::vector<Condition>& more) {
+    out_.conditions.insert(out_.conditions.end(), more.begin(), more.end());
+  }
+
+  // --- memory -------------------------------------------------------------------------------
+
+  [[nodiscard]] std::string memory_key() const {
+    return request_.unified ? "memory.max" : "memory.limit_in_bytes";
+  }
+
+  /// Rounded to pages; a value that the kernel takes for "unlimited" is none.
+  Limit1 memory_limit(std::uint64_t bytes, const std::string& formula) {
+    const auto rounded = sizing::round_up(bytes, request_.page_size);
+    if (!rounded || *rounded >= sizing::kUnlimitedMemory)
+      return {std::nullopt, formula + ": more than the kernel can limit, so unlimited"};
+    if (*rounded == bytes) return {rounded, fmt::format("{} = {}", formula, bytes)};
+    return {rounded, fmt::format("{} = {}, rounded up to pages of {}: {}", formula, bytes,
+                                 request_.page_size, *rounded)};
+  }
+
+  /// S + O, or why there is no such number.
+  Limit1 sum_with_overhead() {
+    if (!sums_.memory.value) return {std::nullopt, sums_.memory.formula};
+    const auto formula =
+        fmt::format("S + O = ({}) + {}", sums_.memory.formula, overhead_.value.memory_bytes);
+    const auto total = sizing::add(*sums_.memory.value, overhead_.value.memory_bytes);
+    if (total) return memory_limit(*total, formula);
+    out_.conditions.push_back(
+        {ConditionName::arithmetic_overflow,
+         fmt::format("{} bytes of the containers and {} bytes of overhead exceed 64 bits; the "
+                     "sandbox's memory counts as unlimited",
+                     *sums_.memory.value, overhead_.value.memory_bytes)});
+    return {std::nullopt, formula + ": exceeds 64 bits, so unlimited"};
+  }
+
+  /// Why policy wants no memory limit on the sandbox group; "" if it does.
+  [[nodiscard]] std::string memory_policy() const {
+    const auto source = overhead_.value.source;
+    switch (config_.sizing.memory) {
+      case MemorySizing::always:
+        return "";
+      case MemorySizing::never:
+        return "sizing.memory is \"never\"";
+      case MemorySizing::annotated:
+        break;
+    }
+    if (source == OverheadSource::annotation || source == OverheadSource::pod) return "";
+    if (!inputs_.pod_less())
+      return "sizing.memory is \"annotated\", and neither annotation nor pod tells the overhead";
+    if (source == OverheadSource::handler) return "";
+    return "the overhead is only the default, which sets no limit unless sizing.memory is "
+           "\"always\"";
+  }
+
+  void sandbox_memory() {
+    auto wanted = sum_with_overhead();
+    check_parent(wanted.value);
+    const auto policy = memory_policy();
+    if (!policy.empty()) wanted = {std::nullopt, "unlimited: " + policy};
+    out_.memory_max = wanted.value;
+    if (wanted.value) out_.sandbox.push_back({memory_key(), fmt::format("{}", *wanted.value)});
+    auto& e = explain(
+        memory_key(), GroupRole::sandbox,
+        request_.unified ? memory_max_text(wanted.value) : memory_limit_v1_text(wanted.value),
+        wanted.formula);
+    add_inputs(e, sums_.memory.inputs);
+    e.inputs.push_back(overhead_.memory);
+    e.change =
+        "the containers' memory limits, the annotation "
+        "io.katacontainers.config.hypervisor.memory_overhead, the configuration's [overhead] "
+        "and sizing.memory; it only grows while the VM lives";
+    check_vm();
+  }
+
+  void check_parent(Amount need) {
+    const auto& have = request_.parent.smallest_memory_max;
+    if (!need || !have || *have >= *need) return;
+    out_.conditions.push_back(
+        {ConditionName::parent_undersized,
+         fmt::format(
+             "{} allows {} bytes of memory, the sandbox needs {} ({} for its containers, {} "
+             "overhead): give the RuntimeClass an overhead",
+             request_.parent.smallest_memory_group, *have, *need, *sums_.memory.value,
+             overhead_.value.memory_bytes)});
+  }
+
+  /// Kata's own record of the VM's size counts before anything that was read elsewhere.
+  [[nodiscard]] Amount vm_memory() const {
+    if (!inputs_.kata || inputs_.kata->boot_memory_mib == 0) return request_.vm_memory;
+    const auto mib =
+        sizing::add(inputs_.kata->boot_memory_mib, inputs_.kata->hotplugged_memory_mib);
+    return mib ? sizing::multiply(*mib, kMib) : std::nullopt;
+  }
+
+  void check_vm() {
+    const auto ram = vm_memory();
+    const auto need = ram ? sizing::add(*ram, overhead_.value.memory_bytes) : std::nullopt;
+    auto limit = request_.parent.smallest_memory_max;
+    std::string group = request_.parent.smallest_memory_group;
+    if (out_.memory_max && (!limit || *out_.memory_max < *limit)) {
+      limit = out_.memory_max;
+      group = "the sandbox group";
+    }
+    if (!need || !limit || *need <= *limit) return;
+    out_.conditions.push_back(
+        {ConditionName::vm_larger_than_limit,
+         fmt::format(
+             "the VM has {} bytes of RAM and needs {} with its overhead, but {} allows {}: a "
+             "guest that uses its memory is killed",
+             *ram, *need, group, *limit)});
+  }
+
+  // --- CPU quota ----------------------------------------------------------------------------
+
+  /// What may be written of a quota: within the kernel's bounds, and on v1 within the ancestors'.
+  Limit1 quota_limit(std::uint64_t microseconds, std::string formula, GroupRole role) {
+    formula += fmt::format(" = {} us per {} us", microseconds, kPeriodUs);
+    if (microseconds > kMaxQuotaUs)
+      return {std::nullopt, formula + ": more than the kernel can limit, so unlimited"};
+    const auto quota = std::max(microseconds, kMinQuotaUs);
+    if (quota != microseconds) formula += fmt::format(", at least {}", kMinQuotaUs);
+    const auto& most = request_.parent.smallest_quota_us;
+    if (request_.unified || !most || quota <= *most) return {quota, formula};
+    out_.conditions.push_back(
+        {ConditionName::quota_clamped,
+         fmt::format("the {} group should get {} us of CPU per {} us, an ancestor allows {}",
+                     name(role), quota, kPeriodUs, *most)});
+    // A quota below the kernel's smallest cannot be written; the ancestor's holds anyway.
+    if (*most < kMinQuotaUs)
+      return {std::nullopt, formula + fmt::format(", left to the ancestor's {}", *most)};
+    return {*most, formula + fmt::format(", clamped to an ancestor's {}", *most)};
+  }
+
+  void add_quota(std::vector<WantedFile>& to, GroupRole role, const Limit1& wanted,
+                 bool with_overhead, const std::string& change) {
+    const std::string key = request_.unified ? "cpu.max" : "cpu.cfs_quota_us";
+    const auto text =
+        request_.unified ? cpu_max_text({wanted.value, kPeriodUs}) : cfs_quota_text(wanted.value);
+    if (wanted.value && !request_.unified)
+      to.push_back({"cpu.cfs_period_us", fmt::format("{}", kPeriodUs)});
+    if (wanted.value) to.push_back({key, text});
+    auto& e = explain(key, role, text, wanted.formula);
+    add_inputs(e, sums_.quota.inputs);
+    if (with_overhead) e.inputs.push_back(overhead_.cpu);
+    e.change = change;
+  }
+
+  void vcpu_quota() {
+    Limit1 wanted;
+    if (!config_.sizing.vcpu_quota)
+      wanted.formula = "unlimited: sizing.vcpu_quota is false";
+    else if (!sums_.quota.value)
+      wanted.formula = sums_.quota.formula;
+    else if (!request_.history.container_started)
+      wanted.formula = "unlimited until a container has started: the guest boots at full speed";
+    else
+      wanted = quota_limit(*sums_.quota.value, "Q = " + sums_.quota.formula, GroupRole::vcpu);
+    add_quota(out_.vcpu, GroupRole::vcpu, wanted, false,
+              "the containers' CPU limits, and sizing.vcpu_quota");
+  }
+
+  /// Q + O_cpu of a pod-less sandbox.
+  void sandbox_quota() {
+    const std::string change = "the container's CPU limit, and the configuration's [overhead]";
+    if (!sums_.quota.value)
+      return add_quota(out_.sandbox, GroupRole::sandbox, {std::nullopt, sums_.quota.formula}, true,
+                       change);
+    const auto extra = sizing::multiply(overhead_.value.cpu_milli, kPeriodUs / 1000);
+    const auto total = extra ? sizing::add(*sums_.quota.value, *extra) : std::nullopt;
+    if (!total) {
+      out_.conditions.push_back(
+          {ConditionName::arithmetic_overflow,
+           fmt::format(
+               "{} us of CPU and an overhead of {} millicores exceed 64 bits; the sandbox's "
+               "CPU counts as unlimited",
+               *sums_.quota.value, overhead_.value.cpu_milli)});
+      return add_quota(out_.sandbox, GroupRole::sandbox,
+                       {std::nullopt, "unlimited: Q + O exceeds 64 bits"}, true, change);
+    }
+    const auto formula = fmt::format("Q + O = ({}) + {}", sums_.quota.formula, *extra);
+    add_quota(out_.sandbox, GroupRole::sandbox, quota_limit(*total, formula, GroupRole::sandbox),
+              true, change);
+  }
+
+  // --- CPU weight ---------------------------------------------------------------------------
+
+  [[nodiscard]] std::string weight_key() const {
+    return request_.unified ? "cpu.weight" : "cpu.shares";
+  }
+
+  void weight_from_shares(std::vector<WantedFile>& to, GroupRole role) {
+    if (!sums_.shares.value) return;
+    const auto shares = std::clamp(*sums_.shares.value, kMinShares, kMaxShares);
+    auto value = shares;
+    auto formula = fmt::format("shares {} = {}", sums_.shares.formula, shares);
+    if (request_.unified) {
+      value = sizing::weight_like_parent(shares, request_.parent, overhead_.value.cpu_milli);
+      formula += fmt::format(", as a weight {}", value);
+    }
+    to.push_back({weight_key(), fmt::format("{}", value)});
+    auto& e = explain(weight_key(), role, fmt::format("{}", value), formula);
+    add_inputs(e, sums_.shares.inputs);
+    e.change = "the containers' CPU shares (Kubernetes: their CPU requests)";
+  }
+
+  /// As many times the default as there are vCPUs: one busy I/O thread must not equal them all.
+  void vcpu_weight() {
+    if (request_.vcpus == 0) return;
+    const std::uint64_t each = request_.unified ? 100 : 1024;
+    const auto most = request_.unified ? kMaxWeight : kMaxShares;
+    const auto value = std::min(each * request_.vcpus, most);
+    out_.vcpu.push_back({weight_key(), fmt::format("{}", value)});
+    auto& e = explain(weight_key(), GroupRole::vcpu, fmt::format("{}", value),
+                      fmt::format("{} x {} vCPUs, at most {}", each, request_.vcpus, most));
+    e.inputs.push_back({"vCPUs", fmt::format("{}", request_.vcpus), "threads of the VMM"});
+    e.change = "the number of vCPUs";
+  }
+
+  // --- layouts ------------------------------------------------------------------------------
+
+  void sandbox_only() {
+    sandbox_memory();
+    if (inputs_.pod_less()) {
+      sandbox_quota();
+      weight_from_shares(out_.sandbox, GroupRole::sandbox);
+    }
+    vcpu_quota();
+    vcpu_weight();
+  }
+
+  void legacy() {
+    const auto role = request_.unified ? GroupRole::vcpu : GroupRole::constrained;
+    auto& to = request_.unified ? out_.vcpu : out_.constrained;
+    Limit1 quota{std::nullopt, sums_.quota.formula};
+    if (sums_.quota.value)
+      quota = quota_limit(*sums_.quota.value, "Q = " + sums_.quota.formula, role);
+    add_quota(to, role, quota, false, "the containers' CPU limits");
+    weight_from_shares(to, role);
+    if (request_.unified) return;
+    Limit1 memory{std::nullopt, sums_.memory.formula};
+    if (sums_.memory.value)
+      memory = memory_limit(*sums_.memory.value, "S = " + sums_.memory.formula);
+    if (memory.value) to.push_back({memory_key(), fmt::format("{}", *memory.value)});
+    auto& e = explain(memory_key(), role, memory_limit_v1_text(memory.value),
+                      memory.formula + "; for the record: nothing is charged here");
+    add_inputs(e, sums_.memory.inputs);
+    e.change = "the containers' memory limits";
+  }
+
+  // --- derivations --------------------------------------------------------------------------
+
+  Explanation& explain(const std::string& key, GroupRole role, std::string value,
+                       std::string formula) {
+    auto& e = out_.explanations.emplace_back();
+    e.subject = fmt::format("{} of {}", key, name(role));
+    e.value = std::move(value);
+    e.formula = std::move(formula);
+    return e;
+  }
+
+  static void add_inputs(Explanation& e, const std::vector<Explanation::Input>& inputs) {
+    e.inputs.insert(e.inputs.end(), inputs.begin(), inputs.end());
+  }
+
+  void explain_hugepages() {
+    for (const auto& [page, bytes] : sums_.hugepages) {
+      auto& e = out_.explanations.emplace_back();
+      e.subject = fmt::format("hugepages of {}", page);
+      e.value = fmt::format("{}", bytes);
+      e.formula = "sum over the containers; shown, never written";
+      e.change = "the containers' hugepage limits";
+    }
+  }
+
+  const Config& config_;
+  const SandboxInputs& inputs_;
+  const SizingRequest& request_;
+  sizing::OverheadChoice overhead_;
+  sizing::Sums sums_;
+  Sizing out_;
+};
+
+}  // namespace
+
+Sizing size(const Config& config, const SandboxInputs& inputs, const SizingRequest& request) {
+  return Sizer(config, inputs, request).run();
+}
+
+}  // namespace kcg

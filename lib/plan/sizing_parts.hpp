@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steps of sizing (L3, private to sizing*.cpp): checked arithmetic, the overhead, the sums over
+// containers, the weight curves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/sizing.hpp"
+
+namespace kcg::sizing {
+
+using Amount = std::optional<std::uint64_t>;  ///< nullopt: unlimited
+
+inline constexpr std::uint64_t kMib = 1024 * 1024;
+inline constexpr std::uint64_t kPeriodUs = 100'000;
+/// From here on the kernel reads and shows a memory limit as "none", on any page size.
+inline constexpr std::uint64_t kUnlimitedMemory = (std::uint64_t{1} << 63) - 65536;
+
+/// nullopt on overflow.
+[[nodiscard]] std::optional<std::uint64_t> add(std::uint64_t a, std::uint64_t b);
+[[nodiscard]] std::optional<std::uint64_t> multiply(std::uint64_t a, std::uint64_t b);
+[[nodiscard]] std::optional<std::uint64_t> round_up(std::uint64_t value, std::uint64_t step);
+/// Quota of any period as microseconds per 100 ms, rounded up.
+[[nodiscard]] std::optional<std::uint64_t> per_100ms(std::uint64_t quota, std::uint64_t period);
+
+/// Value: the overhead with where it came from.
+struct OverheadChoice {
+  Overhead value;
+  Explanation::Input memory;  ///< for derivations
+  Explanation::Input cpu;
+  std::vector<Condition> conditions;
+};
+[[nodiscard]] OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs,
+                                             bool local_vmm);
+
+/// Value: one sum. Without `value` it is unlimited, and `formula` says why.
+struct Sum {
+  Amount value;
+  std::string formula;
+  std::vector<Explanation::Input> inputs;
+};
+
+/// Value: all sums over the containers that count.
+struct Sums {
+  Sum memory_now;  ///< without history
+  Sum memory;      ///< S
+  Sum quota;       ///< Q, microseconds per 100 ms
+  Sum shares;      ///< without `value`: nobody asked for any
+  std::string cpus;
+  std::string mems;
+  std::map<std::string, std::uint64_t> hugepages;
+  std::vector<Condition> conditions;
+};
+[[nodiscard]] Sums sum_up(const SandboxInputs& inputs, const History& history);
+
+/// cpu.weight for `shares`, on the curve that reproduces the pod cgroup's own weight.
+[[nodiscard]] std::uint64_t weight_like_parent(std::uint64_t shares, const SizingParent& parent,
+                                               std::uint64_t overhead_cpu_milli);
+
+}  // namespace kcg::sizing
