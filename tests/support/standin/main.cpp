@@ -34,7 +34,7 @@ Status start(const Options& o) {
 Status control(const Options& o) {
   std::string command;
   for (std::size_t i = 1; i < o.arguments.size(); ++i)
-    command += (i > 1 ? " " : "") + o.arguments[i];
+    command.append(i > 1 ? " " : "").append(o.arguments[i]);
   auto answer = ask(o.arguments[0], command);
   if (!answer) return forward(answer.error());
   fmt::print("{}\n", *answer);

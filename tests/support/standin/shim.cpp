@@ -68,7 +68,7 @@ std::vector<Pid> named_threads(Pid vmm, const char* prefix) {
 /// "1,2,3"
 std::string list(const std::vector<Pid>& tids) {
   std::string text;
-  for (const Pid tid : tids) text += (text.empty() ? "" : ",") + std::to_string(tid);
+  for (const Pid tid : tids) text.append(text.empty() ? "" : ",").append(std::to_string(tid));
   return text;
 }
 
