@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "contract/world.hpp"
+#include "support/fake_tree.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+class FakeWorld final : public World {
+ public:
+  explicit FakeWorld(const Host& host) : tree_(host) {
+    for (const auto& hierarchy : host.hierarchies) {
+      tree_.make_all(hierarchy.name, base().str());
+      for (const auto& controller : hierarchy.controllers)
+        if (hierarchy.unified)
+          (void)tree_.write({hierarchy.name, {}}, "cgroup.subtree_control", "+" + controller);
+    }
+  }
+  CgroupTree& tree() override { return tree_; }
+  TestProcess spawn(unsigned threads) override {
+    TestProcess process{next_, {}};
+    for (unsigned i = 0; i < threads; ++i) process.tids.push_back(next_++);
+    tree_.add_process(process.pid, {process.tids.begin() + 1, process.tids.end()});
+    return process;
+  }
+  void end(const TestProcess& process) override { tree_.exit_process(process.pid); }
+  std::string group_of(Pid tid, std::string_view hierarchy) override {
+    return tree_.group_of(tid, hierarchy);
+  }
+  CgroupPath base() const override { return CgroupPath::parse("/contract").value(); }
+
+ private:
+  FakeTree tree_;
+  Pid next_ = 1000;
+};
+
+}  // namespace
+
+std::unique_ptr<World> make_fake_world(const Host& host) {
+  return std::make_unique<FakeWorld>(host);
+}
+
+}  // namespace kcg::test
