@@ -10,24 +10,14 @@
 
 namespace kcg {
 
-using sizing::Amount;
-using sizing::kMib;
+using sizing::Bound;
 using sizing::kPeriodUs;
 
 namespace {
 
-constexpr std::uint64_t kMinQuotaUs = 1000;
-/// The kernel refuses more: 44 bits of microseconds.
-constexpr std::uint64_t kMaxQuotaUs = (std::uint64_t{1} << 44) - 1;
 constexpr std::uint64_t kMaxWeight = 10'000;
 constexpr std::uint64_t kMinShares = 2;
 constexpr std::uint64_t kMaxShares = 262'144;
-
-/// Value: a limit that is wanted, or the reason why there is none.
-struct Limit1 {
-  Amount value;
-  std::string formula;
-};
 
 /// Resource-free helper: one call of size().
 class Sizer final {
@@ -65,23 +55,13 @@ class Sizer final {
     return request_.unified ? "memory.max" : "memory.limit_in_bytes";
   }
 
-  /// Rounded to pages; a value that the kernel takes for "unlimited" is none.
-  Limit1 memory_limit(std::uint64_t bytes, const std::string& formula) {
-    const auto rounded = sizing::round_up(bytes, request_.page_size);
-    if (!rounded || *rounded >= sizing::kUnlimitedMemory)
-      return {std::nullopt, formula + ": more than the kernel can limit, so unlimited"};
-    if (*rounded == bytes) return {rounded, fmt::format("{} = {}", formula, bytes)};
-    return {rounded, fmt::format("{} = {}, rounded up to pages of {}: {}", formula, bytes,
-                                 request_.page_size, *rounded)};
-  }
-
   /// S + O, or why there is no such number.
-  Limit1 sum_with_overhead() {
+  Bound sum_with_overhead() {
     if (!sums_.memory.value) return {std::nullopt, sums_.memory.formula};
     const auto formula =
         fmt::format("S + O = ({}) + {}", sums_.memory.formula, overhead_.value.memory_bytes);
     const auto total = sizing::add(*sums_.memory.value, overhead_.value.memory_bytes);
-    if (total) return memory_limit(*total, formula);
+    if (total) return sizing::memory_bound(*total, formula, request_.page_size);
     out_.conditions.push_back(
         {ConditionName::arithmetic_overflow,
          fmt::format("{} bytes of the containers and {} bytes of overhead exceed 64 bits; the "
@@ -111,7 +91,7 @@ class Sizer final {
 
   void sandbox_memory() {
     auto wanted = sum_with_overhead();
-    check_parent(wanted.value);
+    sizing::check_parent(request_, overhead_, wanted.value, out_.conditions);
     const auto policy = memory_policy();
     if (!policy.empty()) wanted = {std::nullopt, "unlimited: " + policy};
     out_.memory_max = wanted.value;
@@ -126,69 +106,16 @@ class Sizer final {
         "the containers' memory limits, the annotation "
         "io.katacontainers.config.hypervisor.memory_overhead, the configuration's [overhead] "
         "and sizing.memory; it only grows while the VM lives";
-    check_vm();
-  }
-
-  void check_parent(Amount need) {
-    const auto& have = request_.parent.smallest_memory_max;
-    if (!need || !have || *have >= *need) return;
-    out_.conditions.push_back(
-        {ConditionName::parent_undersized,
-         fmt::format(
-             "{} allows {} bytes of memory, the sandbox needs {} ({} for its containers, {} "
-             "overhead): give the RuntimeClass an overhead",
-             request_.parent.smallest_memory_group, *have, *need, *sums_.memory.value,
-             overhead_.value.memory_bytes)});
-  }
-
-  /// Kata's own record of the VM's size counts before anything that was read elsewhere.
-  [[nodiscard]] Amount vm_memory() const {
-    if (!inputs_.kata || inputs_.kata->boot_memory_mib == 0) return request_.vm_memory;
-    const auto mib =
-        sizing::add(inputs_.kata->boot_memory_mib, inputs_.kata->hotplugged_memory_mib);
-    return mib ? sizing::multiply(*mib, kMib) : std::nullopt;
-  }
-
-  void check_vm() {
-    const auto ram = vm_memory();
-    const auto need = ram ? sizing::add(*ram, overhead_.value.memory_bytes) : std::nullopt;
-    auto limit = request_.parent.smallest_memory_max;
-    std::string group = request_.parent.smallest_memory_group;
-    if (out_.memory_max && (!limit || *out_.memory_max < *limit)) {
-      limit = out_.memory_max;
-      group = "the sandbox group";
-    }
-    if (!need || !limit || *need <= *limit) return;
-    out_.conditions.push_back(
-        {ConditionName::vm_larger_than_limit,
-         fmt::format(
-             "the VM has {} bytes of RAM and needs {} with its overhead, but {} allows {}: a "
-             "guest that uses its memory is killed",
-             *ram, *need, group, *limit)});
+    sizing::check_vm(inputs_, request_, overhead_, out_.memory_max, out_.conditions);
   }
 
   // --- CPU quota ----------------------------------------------------------------------------
 
-  /// What may be written of a quota: within the kernel's bounds, and on v1 within the ancestors'.
-  Limit1 quota_limit(std::uint64_t microseconds, std::string formula, GroupRole role) {
-    formula += fmt::format(" = {} us per {} us", microseconds, kPeriodUs);
-    if (microseconds > kMaxQuotaUs)
-      return {std::nullopt, formula + ": more than the kernel can limit, so unlimited"};
-    const auto quota = std::max(microseconds, kMinQuotaUs);
-    if (quota != microseconds) formula += fmt::format(", at least {}", kMinQuotaUs);
-    const auto& most = request_.parent.smallest_quota_us;
-    if (request_.unified || !most || quota <= *most) return {quota, formula};
-    out_.conditions.push_back(
-        {ConditionName::quota_clamped,
-         fmt::format("the {} group should get {} us of CPU per {} us, an ancestor allows {}",
-                     name(role), quota, kPeriodUs, *most)});
-    // A quota below the kernel's smallest cannot be written; the ancestor's holds anyway.
-    if (*most < kMinQuotaUs)
-      return {std::nullopt, formula + fmt::format(", left to the ancestor's {}", *most)};
-    return {*most, formula + fmt::format(", clamped to an ancestor's {}", *most)};
+  [[nodiscard]] Bound bounded(std::uint64_t microseconds, std::string formula, GroupRole role) {
+    return sizing::quota_bound(microseconds, std::move(formula), request_, role, out_.conditions);
   }
 
-  void add_quota(std::vector<WantedFile>& to, GroupRole role, const Limit1& wanted,
+  void add_quota(std::vector<WantedFile>& to, GroupRole role, const Bound& wanted,
                  bool with_overhead, const std::string& change) {
     const std::string key = request_.unified ? "cpu.max" : "cpu.cfs_quota_us";
     const auto text =
@@ -203,7 +130,7 @@ class Sizer final {
   }
 
   void vcpu_quota() {
-    Limit1 wanted;
+    Bound wanted;
     if (!config_.sizing.vcpu_quota)
       wanted.formula = "unlimited: sizing.vcpu_quota is false";
     else if (!sums_.quota.value)
@@ -211,7 +138,7 @@ class Sizer final {
     else if (!request_.history.container_started)
       wanted.formula = "unlimited until a container has started: the guest boots at full speed";
     else
-      wanted = quota_limit(*sums_.quota.value, "Q = " + sums_.quota.formula, GroupRole::vcpu);
+      wanted = bounded(*sums_.quota.value, "Q = " + sums_.quota.formula, GroupRole::vcpu);
     add_quota(out_.vcpu, GroupRole::vcpu, wanted, false,
               "the containers' CPU limits, and sizing.vcpu_quota");
   }
@@ -235,8 +162,8 @@ class Sizer final {
                        {std::nullopt, "unlimited: Q + O exceeds 64 bits"}, true, change);
     }
     const auto formula = fmt::format("Q + O = ({}) + {}", sums_.quota.formula, *extra);
-    add_quota(out_.sandbox, GroupRole::sandbox, quota_limit(*total, formula, GroupRole::sandbox),
-              true, change);
+    add_quota(out_.sandbox, GroupRole::sandbox, bounded(*total, formula, GroupRole::sandbox), true,
+              change);
   }
 
   // --- CPU weight ---------------------------------------------------------------------------
@@ -288,15 +215,15 @@ class Sizer final {
   void legacy() {
     const auto role = request_.unified ? GroupRole::vcpu : GroupRole::constrained;
     auto& to = request_.unified ? out_.vcpu : out_.constrained;
-    Limit1 quota{std::nullopt, sums_.quota.formula};
-    if (sums_.quota.value)
-      quota = quota_limit(*sums_.quota.value, "Q = " + sums_.quota.formula, role);
+    Bound quota{std::nullopt, sums_.quota.formula};
+    if (sums_.quota.value) quota = bounded(*sums_.quota.value, "Q = " + sums_.quota.formula, role);
     add_quota(to, role, quota, false, "the containers' CPU limits");
     weight_from_shares(to, role);
     if (request_.unified) return;
-    Limit1 memory{std::nullopt, sums_.memory.formula};
+    Bound memory{std::nullopt, sums_.memory.formula};
     if (sums_.memory.value)
-      memory = memory_limit(*sums_.memory.value, "S = " + sums_.memory.formula);
+      memory = sizing::memory_bound(*sums_.memory.value, "S = " + sums_.memory.formula,
+                                    request_.page_size);
     if (memory.value) to.push_back({memory_key(), fmt::format("{}", *memory.value)});
     auto& e = explain(memory_key(), role, memory_limit_v1_text(memory.value),
                       memory.formula + "; for the record: nothing is charged here");

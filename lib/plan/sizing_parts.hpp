@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steps of sizing (L3, private to sizing*.cpp): checked arithmetic, the overhead, the sums over
-// containers, the weight curves.
+// containers, the weight curves, what can be written, and the checks that need no write.
 #pragma once
 
 #include <cstdint>
@@ -61,5 +61,25 @@ struct Sums {
 /// cpu.weight for `shares`, on the curve that reproduces the pod cgroup's own weight.
 [[nodiscard]] std::uint64_t weight_like_parent(std::uint64_t shares, const SizingParent& parent,
                                                std::uint64_t overhead_cpu_milli);
+
+/// Value: what may be written of an amount, or the reason why nothing is.
+struct Bound {
+  Amount value;
+  std::string formula;
+};
+/// Rounded up to pages; what the kernel takes for "unlimited" is none.
+[[nodiscard]] Bound memory_bound(std::uint64_t bytes, const std::string& formula,
+                                 std::uint64_t page_size);
+/// Within the kernel's own bounds, and on v1 within what the ancestors allow (QuotaClamped).
+[[nodiscard]] Bound quota_bound(std::uint64_t microseconds, std::string formula,
+                                const SizingRequest& request, GroupRole role,
+                                std::vector<Condition>& conditions);
+
+/// ParentUndersized. `need` is S + O.
+void check_parent(const SizingRequest& request, const OverheadChoice& overhead, Amount need,
+                  std::vector<Condition>& conditions);
+/// VmLargerThanLimit. `own` is the sandbox group's limit.
+void check_vm(const SandboxInputs& inputs, const SizingRequest& request,
+              const OverheadChoice& overhead, Amount own, std::vector<Condition>& conditions);
 
 }  // namespace kcg::sizing
