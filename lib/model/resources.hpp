@@ -7,12 +7,17 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace kcg {
 
 /// Where a container's limits were read; first that knows wins (registration > kata_state >
 /// bundle).
 enum class ResourceSource : std::uint8_t { registration, kata_state, bundle };
+[[nodiscard]] constexpr std::string_view name(ResourceSource source) {
+  if (source == ResourceSource::registration) return "registration";
+  return source == ResourceSource::kata_state ? "kata-state" : "bundle";
+}
 
 /// Value: linux.resources of one container. Absent = not given. memory_limit <= 0 and
 /// cpu_quota <= 0 mean "unlimited", as in the spec.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/bus/sandbox_object.hpp"
+
+#include <utility>
+
+#include "daemon/bus/convert.hpp"
+#include "daemon/bus/errors.hpp"
+#include "daemon/bus/names.hpp"
+
+namespace kcg::bus {
+
+SandboxObject::SandboxObject(sdbus::IConnection& connection, Context& context,
+                             const SandboxView& view)
+    : AdaptorInterfaces(connection, sdbus::ObjectPath(sandbox_path(view.id))),
+      context_(context),
+      view_(view) {
+  view_.threads.clear();
+  registerAdaptor();
+}
+
+SandboxObject::~SandboxObject() { unregisterAdaptor(); }
+
+void SandboxObject::announce() {
+  const FreshView::Suspension quiet(context_.fresh);
+  getObject().emitInterfacesAddedSignal();
+}
+
+void SandboxObject::retract() { getObject().emitInterfacesRemovedSignal(); }
+
+void SandboxObject::update(const SandboxView& after) {
+  SandboxView next = after;
+  next.threads.clear();
+  const auto names = changed_properties(view_, after);
+  view_ = std::move(next);
+  if (names.empty()) return;
+  const FreshView::Suspension quiet(context_.fresh);
+  properties_changed(getObject(), kSandboxInterface, names);
+}
+
+template <class T>
+T SandboxObject::published(const char* name) const {
+  return property(view_, name).get<T>();
+}
+
+template <class T>
+T SandboxObject::fresh(const char* name) {
+  const SandboxView* const now = context_.fresh.of(context_.manager, view_.id);
+  return now == nullptr ? T{} : property(*now, name).get<T>();
+}
+
+void SandboxObject::Reconcile(sdbus::Result<std::uint32_t>&& result, bool adopt) {
+  require_root(caller_uid(getObject()), "Reconcile");
+  context_.manager.reconcile(view_.id, adopt, context_.replies->later(std::move(result)));
+}
+
+std::string SandboxObject::Plan() { return or_throw(context_.manager.plan_json(view_.id)); }
+
+std::string SandboxObject::Explain() { return or_throw(context_.manager.explain_json(view_.id)); }
+
+std::map<std::string, sdbus::Variant> SandboxObject::GetStats() {
+  const SandboxView* const now = context_.fresh.of(context_.manager, view_.id);
+  return stats(now == nullptr ? view_ : *now);
+}
+
+std::string SandboxObject::Id() { return published<std::string>("Id"); }
+std::string SandboxObject::PodNamespace() { return published<std::string>("PodNamespace"); }
+std::string SandboxObject::PodName() { return published<std::string>("PodName"); }
+std::string SandboxObject::PodUid() { return published<std::string>("PodUid"); }
+std::string SandboxObject::RuntimeHandler() { return published<std::string>("RuntimeHandler"); }
+std::string SandboxObject::Engine() { return published<std::string>("Engine"); }
+std::string SandboxObject::Layout() { return published<std::string>("Layout"); }
+std::string SandboxObject::LayoutSource() { return published<std::string>("LayoutSource"); }
+std::string SandboxObject::Driver() { return published<std::string>("Driver"); }
+std::string SandboxObject::State() { return published<std::string>("State"); }
+std::string SandboxObject::PodCgroup() { return published<std::string>("PodCgroup"); }
+std::string SandboxObject::SandboxCgroup() { return published<std::string>("SandboxCgroup"); }
+std::string SandboxObject::OverheadCgroup() { return published<std::string>("OverheadCgroup"); }
+std::string SandboxObject::Hypervisor() { return published<std::string>("Hypervisor"); }
+std::uint32_t SandboxObject::ShimPid() { return published<std::uint32_t>("ShimPid"); }
+std::uint32_t SandboxObject::VmmPid() { return published<std::uint32_t>("VmmPid"); }
+std::uint32_t SandboxObject::VcpuCount() { return published<std::uint32_t>("VcpuCount"); }
+std::uint64_t SandboxObject::Created() { return published<std::uint64_t>("Created"); }
+std::uint64_t SandboxObject::MemoryOverhead() { return published<std::uint64_t>("MemoryOverhead"); }
+std::string SandboxObject::MemoryOverheadSource() {
+  return published<std::string>("MemoryOverheadSource");
+}
+std::uint32_t SandboxObject::CpuOverheadMilli() {
+  return published<std::uint32_t>("CpuOverheadMilli");
+}
+std::uint64_t SandboxObject::MemoryCurrent() { return published<std::uint64_t>("MemoryCurrent"); }
+std::uint64_t SandboxObject::MemoryLimit() { return published<std::uint64_t>("MemoryLimit"); }
+std::map<std::string, std::string> SandboxObject::Limits() {
+  return published<std::map<std::string, std::string>>("Limits");
+}
+PropertiesList SandboxObject::Threads() { return fresh<PropertiesList>("Threads"); }
+PropertiesList SandboxObject::Groups() { return fresh<PropertiesList>("Groups"); }
+PropertiesList SandboxObject::Containers() { return published<PropertiesList>("Containers"); }
+PropertiesList SandboxObject::Conditions() { return published<PropertiesList>("Conditions"); }
+
+}  // namespace kcg::bus

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes of unknown origin as valid UTF-8 (L0): D-Bus refuses a message, and JSON a document, that
+// holds anything else, and a thread may call itself what it likes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kcg {
+
+/// Each byte that is not part of a well-formed character (Unicode 15, table 3-7), and each NUL,
+/// becomes U+FFFD. Applying it twice equals applying it once.
+[[nodiscard]] std::string valid_utf8(std::string_view bytes);
+
+}  // namespace kcg
