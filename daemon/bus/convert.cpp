@@ -7,6 +7,7 @@
 #include <map>
 
 #include "daemon/bus/convert_parts.hpp"
+#include "plan/group_members.hpp"
 
 namespace kcg::bus {
 
@@ -196,11 +197,11 @@ std::vector<std::string> changed_properties(const SandboxView& before, const San
 Properties stats(const SandboxView& view) {
   std::array<std::uint64_t, 4> by_class{};
   std::uint64_t sum = 0;
-  std::uint32_t misplaced = 0;
+  std::uint32_t wrong = 0;
   for (const auto& thread : view.threads) {
     by_class.at(static_cast<std::size_t>(thread.cls)) += thread.cpu_usec;
     sum += thread.cpu_usec;
-    misplaced += thread.placed ? 0U : 1U;
+    wrong += misplaced(thread) ? 1U : 0U;
   }
   Properties out;
   if (view.memory_used) out["MemoryCurrent"] = Variant(*view.memory_used);
@@ -211,7 +212,7 @@ Properties stats(const SandboxView& view) {
   out["CpuUsecVmm"] = Variant(by_class[2]);
   out["CpuUsecShim"] = Variant(by_class[3]);
   out["ThreadCount"] = Variant(static_cast<std::uint32_t>(view.threads.size()));
-  out["MisplacedThreads"] = Variant(misplaced);
+  out["MisplacedThreads"] = Variant(wrong);
   return out;
 }
 
