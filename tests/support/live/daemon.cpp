@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/live/daemon.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "support/live/kernel.hpp"
+#include "support/live/must.hpp"
+#include "support/live/programs.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+
+namespace {
+
+/// The resync is put far away: what a test sees must have come from an event.
+constexpr const char* kCommonConfig = R"([reconcile]
+interval = "3600s"
+)";
+
+Fd notify_socket(const std::string& path) {
+  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error("bind " + path + ": " + errno_text(errno));
+  return fd;
+}
+
+}  // namespace
+
+Daemon::Daemon(Tree tree, std::string run_root, DaemonSpec spec)
+    : tree_(tree),
+      run_root_(std::move(run_root)),
+      spec_(std::move(spec)),
+      notify_(notify_socket(run_root_ + "/notify")) {}
+
+Daemon::~Daemon() {
+  child_.reset();
+  ::unlink((run_root_ + "/notify").c_str());
+}
+
+Command Daemon::command() const {
+  const auto config = run_root_ + "/config.toml";
+  std::ofstream(config) << kCommonConfig << spec_.config
+                        << (tree_ == Tree::v2 ? "[cgroup]\nhierarchy = \"v2\"\n" : "");
+  Command command;
+  command.argv = spec_.wrapper;
+  const auto root = tree_ == Tree::v2 ? must(standin::find_mounts("v2")).front().path
+                                      : std::string("/sys/fs/cgroup");
+  for (const auto& word :
+       {daemon_program(), std::string("--config"), config, std::string("--run-root"), run_root_,
+        std::string("--cgroup-root"), root, std::string("--bus"), std::string("none")})
+    command.argv.push_back(word);
+  command.argv.insert(command.argv.end(), spec_.arguments.begin(), spec_.arguments.end());
+  command.environment = {{"NOTIFY_SOCKET", run_root_ + "/notify"}};
+  command.output = run_root_ + "/daemon.log";
+  command.before_exec = [] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); };
+  return command;
+}
+
+void Daemon::launch() {
+  child_.reset();
+  child_.emplace(Child::start(command()));
+}
+
+bool Daemon::ready() {
+  std::array<pollfd, 2> fds = {pollfd{notify_.get(), POLLIN, 0},
+                               pollfd{child_->pidfd(), POLLIN, 0}};
+  while (::poll(fds.data(), fds.size(), static_cast<int>(kPatience.count())) > 0) {
+    std::array<char, 4096> text;
+    const auto got = ::recv(notify_.get(), text.data(), text.size(), MSG_DONTWAIT);
+    if (got < 0 && fds[1].revents != 0) return false;
+    if (got > 0 && std::string_view(text.data(), static_cast<std::size_t>(got)).find("READY=1") !=
+                       std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+void Daemon::start() {
+  launch();
+  if (!ready()) throw std::runtime_error("the daemon did not become ready:\n" + log());
+}
+
+void Daemon::kill9() { child_.reset(); }
+
+int Daemon::terminate() {
+  child_->signal(SIGTERM);
+  const auto status = child_->wait(kPatience);
+  if (!status) throw std::runtime_error("the daemon did not end at SIGTERM:\n" + log());
+  return *status;
+}
+
+std::optional<int> Daemon::ended() { return child_->wait(std::chrono::milliseconds(0)); }
+
+std::string Daemon::log() const { return slurp(run_root_ + "/daemon.log"); }
+
+}  // namespace kcg::live

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// kata-cgroupd under test: started, waited for, killed, started again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "support/live/child.hpp"
+#include "support/live/groups.hpp"
+
+namespace kcg::live {
+
+/// Value: how to run it.
+struct DaemonSpec {
+  std::string config = {};                  ///< TOML, after what every test needs
+  std::vector<std::string> arguments = {};  ///< after what every test needs
+  std::vector<std::string> wrapper = {};    ///< e.g. strace and its options
+};
+
+/// Resource: a daemon that ends with the object. Its log is one file for all its lives.
+class Daemon final {
+ public:
+  Daemon(Tree tree, std::string run_root, DaemonSpec spec);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Starts it and waits for READY=1; throws with its log when it ends or stays silent.
+  void start();
+  /// Starts it without waiting; false from ready() when it ended instead.
+  void launch();
+  [[nodiscard]] bool ready();
+  void kill9();
+  /// SIGTERM, then its wait status; throws when it does not end.
+  int terminate();
+  /// Its wait status once it ended by itself.
+  [[nodiscard]] std::optional<int> ended();
+  [[nodiscard]] int pid() const { return child_->pid(); }
+  [[nodiscard]] std::string log() const;
+
+ private:
+  [[nodiscard]] Command command() const;
+
+  Tree tree_;
+  std::string run_root_;
+  DaemonSpec spec_;
+  Fd notify_;
+  std::optional<Child> child_;
+};
+
+}  // namespace kcg::live

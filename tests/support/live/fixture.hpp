@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fixture of every live test: once per tree, with the daemon's log shown on failure.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/live/node.hpp"
+#include "support/live/placement.hpp"
+
+namespace kcg::live {
+
+/// Resource: a node and, after start_daemon(), the daemon on it.
+class LiveTest : public testing::TestWithParam<Tree> {
+ protected:
+  void SetUp() override {
+    const auto missing = missing_for_live_tests();
+    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
+    node_ = std::make_unique<Node>(GetParam());
+  }
+  void TearDown() override {
+    if (HasFailure() && daemon_) std::fprintf(stderr, "daemon:\n%s\n", daemon_->log().c_str());
+    daemon_.reset();
+    node_.reset();
+  }
+  void start_daemon(DaemonSpec spec = {}) {
+    daemon_ = node_->daemon(std::move(spec));
+    daemon_->start();
+  }
+  [[nodiscard]] bool v1() const { return GetParam() == Tree::v1; }
+
+  std::unique_ptr<Node> node_;
+  std::unique_ptr<Daemon> daemon_;
+};
+
+inline std::string tree_name(const testing::TestParamInfo<Tree>& info) {
+  return info.param == Tree::v1 ? "v1" : "v2";
+}
+
+}  // namespace kcg::live
+
+/// Runs all tests of `suite` on both trees.
+#define KCG_ON_BOTH_TREES(suite)                                                      \
+  INSTANTIATE_TEST_SUITE_P(Trees, suite,                                              \
+                           testing::Values(kcg::live::Tree::v1, kcg::live::Tree::v2), \
+                           kcg::live::tree_name)

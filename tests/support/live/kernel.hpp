@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel's own files say, read without any code of the product.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kcg::live {
+
+/// "" when the file cannot be read.
+[[nodiscard]] std::string slurp(const std::string& path);
+/// Without the newline at the end.
+[[nodiscard]] std::string slurp_line(const std::string& path);
+/// One write(2); 0 or an errno.
+[[nodiscard]] int scribble(const std::string& path, const std::string& text);
+[[nodiscard]] bool exists(const std::string& path);
+/// Directories below `path`, itself first; parents before children.
+[[nodiscard]] std::vector<std::string> directories(const std::string& path);
+/// The mark of a group; nullopt: none.
+[[nodiscard]] std::optional<std::string> mark_of(const std::string& directory);
+
+/// Value: one thread as /proc shows it. Keys of `groups`: a v1 controller, or "" for cgroup2.
+struct Seen {
+  int tid = 0;
+  std::string comm;
+  std::map<std::string, std::string> groups;
+};
+/// The leader first; empty when the process is gone.
+[[nodiscard]] std::vector<Seen> threads_of(int pid);
+/// Of one task; empty when it is gone.
+[[nodiscard]] std::map<std::string, std::string> groups_of(int tid);
+/// False for a zombie, too: an orphan's new parent may be slow.
+[[nodiscard]] bool alive(int pid);
+[[nodiscard]] std::vector<int> children_of(int pid);
+[[nodiscard]] std::vector<std::string> arguments_of(int pid);
+[[nodiscard]] std::uint64_t resident_kib(int pid);
+/// Time on a CPU of all threads.
+[[nodiscard]] std::chrono::nanoseconds cpu_time(int pid);
+
+}  // namespace kcg::live

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/live/node.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "support/live/kernel.hpp"
+#include "support/live/must.hpp"
+
+namespace kcg::live {
+
+namespace {
+
+constexpr const char* kDebugfs = "/sys/kernel/debug";
+
+/// Waits for other live tests on this machine, whoever runs them.
+Fd take_lock() {
+  Fd fd(::open("/tmp/kcg-live.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd || ::flock(fd.get(), LOCK_EX) != 0)
+    throw std::runtime_error("/tmp/kcg-live.lock: " + errno_text(errno));
+  return fd;
+}
+
+std::string make_run_root(const std::string& top) {
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp"))
+    if (entry.is_directory() && entry.path().filename().string().rfind(kCornerPrefix, 0) == 0)
+      std::filesystem::remove_all(entry.path());
+  const auto root = "/tmp" + top;
+  std::filesystem::create_directories(root + "/run");
+  return root;
+}
+
+bool mount_debugfs() {
+  if (exists(std::string(kDebugfs) + "/kvm")) return false;
+  if (::mount("none", kDebugfs, "debugfs", 0, nullptr) == 0) return true;
+  throw std::runtime_error(std::string("mount ") + kDebugfs + ": " + errno_text(errno));
+}
+
+}  // namespace
+
+Node::Node(Tree tree) : lock_(take_lock()) {
+  remove_old_corners();
+  corner_ = std::make_unique<Corner>(tree);
+  run_root_ = make_run_root(corner_->top());
+  unmount_debugfs_ = mount_debugfs();
+}
+
+Node::~Node() {
+  corner_.reset();
+  std::error_code failed;
+  std::filesystem::remove_all(run_root_, failed);
+  if (failed)
+    std::fprintf(stderr, "live: %s stays: %s\n", run_root_.c_str(), failed.message().c_str());
+  if (unmount_debugfs_) (void)::umount2(kDebugfs, MNT_DETACH);  // ignored: it was we who mounted it
+}
+
+std::unique_ptr<Sandbox> Node::sandbox(SandboxSpec spec) const {
+  return std::make_unique<Sandbox>(*corner_, run_root_, std::move(spec));
+}
+
+std::unique_ptr<Daemon> Node::daemon(DaemonSpec spec) const {
+  return std::make_unique<Daemon>(corner_->tree(), run_root_, std::move(spec));
+}
+
+std::string missing_for_live_tests() {
+  if (::geteuid() != 0) return "root";
+  for (const char* const version : {"v1", "v2"})
+    if (!standin::find_mounts(version)) return fmt::format("a mounted cgroup {} tree", version);
+  if (!exists("/dev/kvm")) return "/dev/kvm";
+  if (!exists("/usr/bin/qemu-system-x86_64")) return "qemu-system-x86_64";
+  return {};
+}
+
+}  // namespace kcg::live

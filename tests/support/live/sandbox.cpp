@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/live/sandbox.hpp"
+
+#include <signal.h>
+
+#include <random>
+
+#include "base/text.hpp"
+#include "standin/sockets.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/must.hpp"
+#include "support/live/programs.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+
+namespace {
+
+std::string random_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 8; ++i) id += fmt::format("{:08x}", random());
+  return id;
+}
+
+/// "a=1 b=2,3" -> the value of one key.
+std::string value_of(const std::string& text, const std::string& key) {
+  for (const auto word : words(text))
+    if (word.rfind(key + "=", 0) == 0) return std::string(word.substr(key.size() + 1));
+  return {};
+}
+
+std::set<int> numbers(const std::string& list) {
+  std::set<int> found;
+  for (const auto part : split(list, ','))
+    if (const auto number = parse_pid(part)) found.insert(*number);
+  return found;
+}
+
+}  // namespace
+
+Sandbox::Sandbox(const Corner& corner, const std::string& run_root, SandboxSpec spec)
+    : corner_(corner), run_root_(run_root), spec_(std::move(spec)) {
+  if (spec_.id.empty()) spec_.id = random_id();
+  pod_ = corner.top() + "/kubepods/burstable/" + spec_.pod;
+  corner.make(pod_);
+  write_bundle(run_root_, {spec_.id, spec_.id, pod_ + "/" + spec_.id, shim_program(),
+                           spec_.annotations, std::nullopt});
+}
+
+Sandbox::~Sandbox() {
+  if (!shim_) return;
+  shim_->signal(SIGTERM);                      // ends the VMM, too
+  (void)shim_->wait(std::chrono::seconds(5));  // ignored: its group is killed in the end anyway
+}
+
+Command Sandbox::shim_command() const {
+  Command command;
+  command.argv = {shim_program(),
+                  "-namespace",
+                  "k8s.io",
+                  "-address",
+                  run_root_ + "/run/containerd/containerd.sock",
+                  "-publish-binary",
+                  "",
+                  "-id",
+                  spec_.id};
+  command.directory = bundle();
+  command.groups = corner_.system();
+  command.output = run_root_ + "/shims.log";
+  command.environment = {{"STANDIN_RUN_ROOT", run_root_},
+                         {"STANDIN_HIERARCHY", corner_.tree() == Tree::v1 ? "v1" : "v2"},
+                         {"STANDIN_OVERHEAD_ROOT", corner_.top() + "/kata_overhead"},
+                         {"STANDIN_VCPUS", std::to_string(spec_.vcpus)},
+                         {"STANDIN_THREAD_NAMES", spec_.names ? "1" : "0"}};
+  if (spec_.light) {
+    command.environment["STANDIN_VMM"] = light_vmm();
+    command.environment["STANDIN_QMP"] = "0";
+    command.environment["STANDIN_THREADS"] = "1";
+  }
+  for (const auto& [name, value] : spec_.standin) command.environment["STANDIN_" + name] = value;
+  return command;
+}
+
+void Sandbox::start() { shim_.emplace(Child::start(shim_command())); }
+
+std::string Sandbox::ask(const std::string& command) const {
+  const auto socket = run_root_ + "/run/vc/sbs/" + spec_.id + "/shim-monitor.sock";
+  if (!wait_until([&] { return exists(socket); }))
+    throw std::runtime_error("the shim stand-in did not start:\n" +
+                             slurp(run_root_ + "/shims.log"));
+  return must(standin::ask(socket, command), "shim stand-in");
+}
+
+Truth Sandbox::truth() const {
+  const auto status = ask("status");
+  Truth truth;
+  truth.shim = parse_pid(value_of(status, "shim")).value_or(0);
+  truth.vmm = parse_pid(value_of(status, "vmm")).value_or(0);
+  if (const auto helper = parse_pid(value_of(status, "helper"))) {
+    truth.helpers = children_of(*helper);
+    truth.helpers.push_back(*helper);
+  }
+  if (truth.vmm == 0) return truth;
+  const auto threads = ask("threads");
+  truth.vcpus = numbers(value_of(threads, "vcpus"));
+  truth.ios = numbers(value_of(threads, "ios"));
+  return truth;
+}
+
+void Sandbox::end() {
+  ask("exit");
+  (void)shim_->wait(kPatience);  // ignored: what is left of it is looked for by the test
+  remove_files();
+}
+
+void Sandbox::remove_files() const { remove_bundle(run_root_, spec_.id); }
+
+}  // namespace kcg::live
