@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/fake_proc.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace kcg::test {
+
+namespace {
+
+tl::unexpected<Error> no_task(Pid pid) {
+  return fail(ESRCH, "/proc/{}: {}", pid, errno_text(ESRCH));
+}
+
+void load(ProcFacts& facts, const Program& program) {
+  facts.comm = program.comm;
+  facts.exe = program.exe;
+  facts.args = program.args;
+  facts.cwd = program.cwd;
+}
+
+}  // namespace
+
+FakeProc::FakeProc(FakeTree& tree) : tree_(tree) {
+  start_as(1, 0, {"systemd", "/usr/lib/systemd/systemd", {"/sbin/init"}});
+}
+
+Result<std::vector<Pid>> FakeProc::pids() {
+  std::vector<Pid> found;
+  for (const auto& [pid, facts] : processes_) found.push_back(pid);
+  return found;
+}
+
+Result<TaskStat> FakeProc::stat(Pid pid) {
+  const auto it = threads_.find(pid);
+  if (it == threads_.end()) return no_task(pid);
+  const auto& thread = it->second;
+  return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S'};
+}
+
+Result<ProcFacts> FakeProc::facts(Pid pid) {
+  const auto it = processes_.find(pid);
+  if (it == processes_.end()) return no_task(pid);
+  return it->second;
+}
+
+Result<std::vector<Pid>> FakeProc::children(Pid pid) {
+  if (!processes_.contains(pid)) return no_task(pid);
+  std::vector<Pid> found;
+  for (const auto& [child, facts] : processes_)
+    if (facts.ppid == pid) found.push_back(child);
+  return found;
+}
+
+Result<std::vector<ThreadFacts>> FakeProc::threads(Pid pid, const Host& host, std::size_t max) {
+  if (!processes_.contains(pid)) return no_task(pid);
+  std::vector<ThreadFacts> found;
+  for (const auto& [tid, thread] : threads_) {
+    if (thread.pid != pid) continue;
+    found.push_back(thread.facts);
+    found.back().groups = groups(tid, host).value();
+  }
+  if (found.size() > max) return fail(EOVERFLOW, "/proc/{}/task: {} threads", pid, found.size());
+  std::stable_partition(found.begin(), found.end(),
+                        [pid](const ThreadFacts& thread) { return thread.key.pid == pid; });
+  return found;
+}
+
+void FakeProc::mark_vcpu_ioctls(Pid, std::vector<ThreadFacts>& threads) {
+  for (auto& thread : threads) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
+}
+
+Result<std::vector<std::string>> FakeProc::groups(Pid tid, const Host& host) {
+  if (!threads_.contains(tid)) return no_task(tid);
+  std::vector<std::string> paths;
+  for (const auto& hierarchy : host.hierarchies)
+    paths.push_back(tree_.group_of(tid, hierarchy.name));
+  return paths;
+}
+
+Result<KvmVcpus> FakeProc::kvm_vcpus(const TaskKey& vmm, const std::vector<ThreadFacts>&) {
+  if (!debugfs_) return fail(ENOENT, "kvm: {}", errno_text(ENOENT));
+  const auto it = vcpus_.find(vmm.pid);
+  return it == vcpus_.end() ? KvmVcpus{} : it->second;
+}
+
+Pid FakeProc::start(Pid parent, const Program& program) {
+  const Pid pid = next_pid_++;
+  start_as(pid, parent, program);
+  return pid;
+}
+
+void FakeProc::start_as(Pid pid, Pid parent, const Program& program) {
+  ProcFacts facts;
+  facts.ppid = parent;
+  facts.same_pid_ns = facts.same_user_ns = facts.same_root = true;
+  load(facts, program);
+  if (processes_.contains(parent))
+    tree_.fork_process(parent, pid);
+  else
+    tree_.add_process(pid);
+  add(pid, pid, program.comm);
+  facts.key = key(pid);
+  processes_[pid] = std::move(facts);
+}
+
+void FakeProc::add(Pid pid, Pid tid, const std::string& comm) {
+  OneThread thread;
+  thread.pid = pid;
+  thread.facts.key = {tid, next_start_++};
+  thread.facts.comm = comm;
+  threads_[tid] = std::move(thread);
+}
+
+void FakeProc::exec(Pid pid, const Program& program) {
+  load(processes_.at(pid), program);
+  rename(pid, program.comm);
+}
+
+Pid FakeProc::add_thread(Pid pid, const std::string& comm, Pid creator) {
+  const Pid tid = next_pid_++;
+  tree_.spawn_thread(pid, tid, creator);
+  add(pid, tid, comm.empty() ? thread(creator == 0 ? pid : creator).comm : comm);
+  return tid;
+}
+
+void FakeProc::exit_thread(Pid tid) {
+  tree_.exit_thread(tid);
+  threads_.erase(tid);
+}
+
+void FakeProc::exit_process(Pid pid) {
+  tree_.exit_process(pid);
+  std::erase_if(threads_, [pid](const auto& thread) { return thread.second.pid == pid; });
+  processes_.erase(pid);
+  vcpus_.erase(pid);
+  for (auto& [child, facts] : processes_)
+    if (facts.ppid == pid) facts.ppid = 1;
+}
+
+void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {
+  KvmVcpus vcpus;
+  for (std::uint32_t n = 0; n < tids.size(); ++n) vcpus.tid_of[n] = tids[n];
+  vcpus_[vmm] = std::move(vcpus);
+}
+
+}  // namespace kcg::test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SystemdManager over a FakeTree: jobs wait until a test ends them, scopes are groups below their
+// slice's directory, and a scope whose last process left is removed, as systemd does it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cgroup/systemd_manager.hpp"
+#include "support/fake_tree.hpp"
+
+namespace kcg::test {
+
+/// Resource: see the head of the file.
+class FakeSystemd final : public SystemdManager {
+ public:
+  explicit FakeSystemd(FakeTree& tree) : tree_(tree) {}
+
+  [[nodiscard]] Status start_scope(const ScopeRequest& request) override;
+  [[nodiscard]] Status set_limits(const std::string& unit,
+                                  const std::vector<WantedFile>& limits) override;
+
+  /// Ends all waiting jobs as systemd would; the units whose job ended, for HintKind::job.
+  std::vector<std::string> finish_jobs();
+  /// Drops all waiting jobs; their units, as above.
+  std::vector<std::string> fail_jobs();
+  /// Every call from now on fails; 0 = none does.
+  void fail_calls(int code) { fault_ = code; }
+  /// Removes scopes without processes.
+  void collect_empty_scopes();
+  [[nodiscard]] const std::vector<ScopeRequest>& waiting() const { return waiting_; }
+
+ private:
+  void make_scope(const ScopeRequest& request);
+
+  FakeTree& tree_;
+  std::vector<ScopeRequest> waiting_;
+  std::map<std::string, CgroupPath> scopes_;  ///< by unit
+  int fault_ = 0;
+};
+
+}  // namespace kcg::test
