@@ -93,6 +93,17 @@ Result<std::string> read_all(int fd, std::size_t max_bytes) {
   return text;
 }
 
+Result<std::string> read_file(const std::string& absolute_path) {
+  const Fd fd(::open(absolute_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    const int code = errno;
+    return fail(code, "{}: {}", absolute_path, errno_text(code));
+  }
+  auto text = read_all(fd.get(), Dir::kDefaultMax);
+  if (!text) return forward(text.error(), absolute_path);
+  return text;
+}
+
 Result<Dir> Dir::open(const std::string& absolute_path) {
   Fd fd(::open(absolute_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) {

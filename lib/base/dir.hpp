@@ -66,4 +66,7 @@ class Dir final {
 /// Reads an open file to EOF from offset 0. More than `max_bytes` is EFBIG.
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t max_bytes);
 
+/// Reads an operator's file by absolute path; links are followed. More than 1 MiB is EFBIG.
+[[nodiscard]] Result<std::string> read_file(const std::string& absolute_path);
+
 }  // namespace kcg

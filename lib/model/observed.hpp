@@ -61,6 +61,7 @@ struct Observed {
   bool gone = false;               ///< shim and VMM have ended, or bundle gone and no process left
   bool unmanaged = false;          ///< ran before our first start and placement.existing = leave
   bool creation_recorded = false;  ///< we noted in our run directory that we create its groups
+  bool assumed = false;  ///< `plan --bundle`: nothing runs; taken as what a Kata of today would do
   std::optional<FixedLayout> fixed;
   std::vector<Process> processes;  ///< proven, shim first
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups

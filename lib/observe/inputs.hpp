@@ -40,6 +40,10 @@ class InputStore final {
 
   /// Everything known about one sandbox, with conditions (ForeignContainer, BundleUnreadable).
   [[nodiscard]] Assembled inputs(const SandboxId& id) const;
+  /// A bundle or a registration names it.
+  [[nodiscard]] bool known(const SandboxId& id) const {
+    return claims_.contains(id) || registrations_.contains(id);
+  }
   /// Every id that a bundle, a state file that was asked for, or a registration names.
   [[nodiscard]] std::set<SandboxId> ids() const;
   /// All bundles known, by directory.

@@ -50,7 +50,9 @@ KvmVcpus vcpus_of(ProcView& proc, const Process& process, std::vector<ThreadFact
   const bool dragonball = process.hypervisor == Hypervisor::dragonball;
   if (process.role != ProcessRole::vmm && !dragonball) return {};
   auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
-  return vcpus ? std::move(*vcpus) : KvmVcpus{};
+  if (vcpus && !vcpus->tid_of.empty()) return std::move(*vcpus);
+  proc.mark_vcpu_ioctls(process.facts.key.pid, threads);
+  return {};
 }
 
 void add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {

@@ -90,6 +90,7 @@ SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPa
 /// Why nothing is done now; "" when all is there.
 std::string reason_to_wait(const Observed& observed, const LayoutDecision& decision,
                            const std::vector<bool>& usable) {
+  if (observed.assumed) return "";
   if (!observed.proven_kata) return "no proof that this is a Kata sandbox";
   if (observed.unmanaged)
     return "it ran before the daemon's first start on this boot (placement.existing = leave)";

@@ -77,7 +77,8 @@ class Builder final {
         offered(file_words(observed_.group(parent), "cgroup.controllers"), kPodControllers);
     if (may_enable() && !parent_offers.empty()) out_.enables.push_back({parent, parent_offers});
 
-    auto available = may_enable() && !nested ? parent_offers : std::vector<std::string>{};
+    const bool early = !nested || observed_.assumed;
+    auto available = may_enable() && early ? parent_offers : std::vector<std::string>{};
     if (sandbox_now != nullptr) available = file_words(sandbox_now, "cgroup.controllers");
 
     auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::domain);
@@ -187,10 +188,10 @@ class Builder final {
     if (limit.key != "memory.max" && limit.key != "memory.limit_in_bytes") return limit;
     const auto* now = observed_.group(ref);
     const auto current = now == nullptr ? std::nullopt : now->file(limit.key);
-    const auto have = current ? parse_u64(*current) : std::nullopt;
-    const auto want = parse_u64(limit.value);
+    const std::uint64_t have = current ? parse_u64(*current).value_or(0) : 0;
+    const std::uint64_t want = parse_u64(limit.value).value_or(0);
     constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
-    if (have && want && *have<kV1Unlimited&& * have> * want) limit.value = *current;
+    if (have < kV1Unlimited && have > want && want > 0) limit.value = *current;
     return limit;
   }
 

@@ -73,9 +73,12 @@ bool sits_within(const Process& process, const CgroupPath& path) {
   return false;
 }
 
-Form form_of(Layout layout, const CgroupsPath& path, const Observed& observed) {
+Form form_of(Layout layout, const Voice& voice, const CgroupsPath& path,
+             const Observed& observed) {
   if (layout == Layout::legacy) return observed.host.unified() ? Form::legacy_v2 : Form::legacy_v1;
   if (path.driver == Driver::cgroupfs) return Form::plain;
+  // With sandbox_cgroup_only=true Kata makes a scope and sits in it, with false it makes none.
+  if (observed.assumed) return voice.sandbox_only ? Form::nested : Form::own_scope;
   for (const auto role : {ProcessRole::shim, ProcessRole::vmm}) {
     const auto* process = observed.first(role);
     if (process != nullptr && sits_within(*process, path.full)) return Form::nested;
@@ -97,6 +100,7 @@ Result<CgroupPath> kata_directory(const CgroupsPath& path) {
 }  // namespace
 
 bool vmm_started(const Observed& observed) {
+  if (observed.assumed) return true;
   if (observed.first(ProcessRole::vmm) != nullptr) return true;
   const auto& kata = observed.inputs.kata;
   return kata && (kata->hypervisor == "dragonball" || kata->hypervisor == "remote");
@@ -122,7 +126,7 @@ Result<LayoutDecision> decide_layout(const Config& config, const Observed& obser
   LayoutDecision decision{std::move(*path), {}, {}};
   const Voice voice = first_voice(config, observed.inputs, decision.conditions);
   const Layout layout = layout_of(voice, observed.host, decision.conditions);
-  decision.chosen = {layout, voice.source, form_of(layout, decision.path, observed)};
+  decision.chosen = {layout, voice.source, form_of(layout, voice, decision.path, observed)};
 
   auto fixed = observed.fixed;
   if (!fixed) {

@@ -137,6 +137,18 @@ void add_inputs(SandboxView& view, const SandboxInputs& inputs) {
 
 }  // namespace
 
+SandboxView ignored_view(const Assembled& assembled) {
+  SandboxView view;
+  add_inputs(view, assembled.inputs);
+  if (!assembled.conditions.empty())
+    view.ignored = assembled.conditions.front().text;
+  else if (!assembled.ignored.empty())
+    view.ignored = assembled.ignored.front();
+  else
+    view.ignored = "no proof that this is a Kata sandbox: no Kata shim, no Kata state";
+  return view;
+}
+
 SandboxView make_view(const Observed& observed, const Desired& desired, const Record& record) {
   SandboxView view;
   add_inputs(view, observed.inputs);

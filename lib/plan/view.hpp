@@ -9,12 +9,16 @@
 #include "model/observed.hpp"
 #include "model/plan.hpp"
 #include "model/view.hpp"
+#include "plan/recognise.hpp"
 #include "plan/record.hpp"
 
 namespace kcg {
 
 [[nodiscard]] SandboxView make_view(const Observed& observed, const Desired& desired,
                                     const Record& record);
+
+/// A bundle that is not managed, with the reason, for `list --all`.
+[[nodiscard]] SandboxView ignored_view(const Assembled& assembled);
 
 /// Value: one sandbox with everything `plan` prints.
 struct Planned {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reconciler asks of the sources: follow what belongs to a sandbox (L6).
+#pragma once
+
+#include "model/ids.hpp"
+#include "model/observed.hpp"
+
+namespace kcg {
+
+/// Interface: implemented by Watches, and by nothing in tests of the reconciler.
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  /// Watches its processes, its groups and Kata's groups as they were just observed.
+  virtual void follow(const SandboxId& id, const Observed& observed) = 0;
+  virtual void leave(const SandboxId& id) = 0;
+};
+
+}  // namespace kcg

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/log.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.hpp"
+
+namespace kcg {
+
+namespace {
+
+constexpr Instant kQuietTime = std::chrono::seconds(10);
+constexpr std::size_t kMostQuiet = 4096;
+
+/// $JOURNAL_STREAM names the device and inode of stderr when that is the journal.
+bool stderr_is_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat st {};
+  if (stream == nullptr || ::fstat(STDERR_FILENO, &st) != 0) return false;
+  return fmt::format("{}:{}", st.st_dev, st.st_ino) == stream;
+}
+
+LogLevel level_of(Severity severity) {
+  switch (severity) {
+    case Severity::info: return LogLevel::info;
+    case Severity::warning: return LogLevel::warning;
+    case Severity::error: return LogLevel::error;
+  }
+  return LogLevel::error;
+}
+
+void to_journal(LogLevel level, std::string_view text, const Log::Fields& fields) {
+  std::vector<std::string> lines = {fmt::format("MESSAGE={}", text),
+                                    fmt::format("PRIORITY={}", static_cast<int>(level))};
+  for (const auto& [key, value] : fields) lines.push_back(fmt::format("{}={}", key, value));
+  std::vector<iovec> parts;
+  for (auto& line : lines) parts.push_back({line.data(), line.size()});
+  (void)sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));  // ignored: nowhere to tell
+}
+
+}  // namespace
+
+void Log::say(LogLevel level, std::string_view text, const Fields& fields) const {
+  if (!enabled(level)) return;
+  static const bool journal = stderr_is_journal();
+  if (journal)
+    to_journal(level, text, fields);
+  else
+    fmt::print(stderr, "<{}>{}\n", static_cast<int>(level), text);
+}
+
+void Log::condition(const std::string& sandbox, const Condition& condition, bool active) const {
+  const auto& row = kcg::info(condition.condition);
+  const Fields fields = {{"SANDBOX_ID", sandbox},
+                         {"CONDITION", std::string(row.name)},
+                         {"SEVERITY", std::string(name(row.severity))},
+                         {"ACTIVE", active ? "1" : "0"},
+                         {"MESSAGE_ID", std::string(row.message_id)}};
+  say(active ? level_of(row.severity) : LogLevel::info,
+      fmt::format("sandbox '{}': {}{}: {}", sandbox, row.name, active ? "" : " cleared",
+                  condition.text),
+      fields);
+}
+
+void Log::limited(LogLevel level, const std::string& sandbox, std::string_view kind,
+                  std::string_view text) {
+  if (!enabled(level)) return;
+  if (quiet_.size() > kMostQuiet) quiet_.clear();
+  auto& quiet = quiet_[fmt::format("{} {}", sandbox, kind)];
+  const auto now = clock_.now();
+  if (now < quiet.until) {
+    ++quiet.left_out;
+    return;
+  }
+  const auto more = quiet.left_out > 0 ? fmt::format(" ({} more like it)", quiet.left_out) : "";
+  quiet = {now + kQuietTime, 0};
+  say(level, fmt::format("sandbox '{}': {}{}", sandbox, text, more), {{"SANDBOX_ID", sandbox}});
+}
+
+}  // namespace kcg

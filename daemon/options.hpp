@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's command line (L6). Options win over the configuration.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/load.hpp"
+#include "daemon/log.hpp"
+
+namespace kcg {
+
+/// Value: what was asked for.
+struct Options {
+  std::string config_file;  ///< "": the standard place, which may be missing
+  bool check_config = false;
+  bool dump_config = false;
+  bool observe = false;
+  std::string bus;
+  std::string cgroup_root;
+  std::string run_root;
+  LogLevel log_level = LogLevel::info;
+};
+
+/// Value: either options, or an exit status because everything is said (--help, a usage error).
+struct Parsed {
+  Options options;
+  std::optional<int> exit_code;
+};
+[[nodiscard]] Parsed parse_options(int argc, char** argv);
+
+/// Reads the configuration that the options name, and lets the options win.
+[[nodiscard]] Result<LoadedConfig> effective_config(const Options& options);
+
+/// Where state is kept: <run-root>/run/kata-cgroupd.
+[[nodiscard]] std::string run_directory(const Options& options);
+
+}  // namespace kcg

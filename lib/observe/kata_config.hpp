@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kata's own configuration on this node (L5).
+#pragma once
+
+#include <optional>
+
+#include "model/config.hpp"
+
+namespace kcg {
+
+/// sandbox_cgroup_only of the first configured file that exists; nullopt: none says it.
+[[nodiscard]] std::optional<bool> read_kata_config(const Config::Discovery& discovery);
+
+}  // namespace kcg
