@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -37,7 +38,7 @@ class Source final {
   std::unique_ptr<Impl, Deleter> impl_;
 };
 
-/// Resource: see the head of the file. Exceptions never leave a callback.
+/// Resource: see the head of the file. An exception in a callback ends run() with its text.
 class Loop final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Loop>> create();
@@ -64,6 +65,7 @@ class Loop final {
  private:
   explicit Loop(sd_event* event) : event_(event) {}
   sd_event* event_;
+  std::shared_ptr<std::string> failure_ = std::make_shared<std::string>();  ///< of a handler
 };
 
 }  // namespace kcg

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/loop.hpp"
+
+#include <cerrno>
+#include <exception>
+#include <utility>
+
+namespace kcg {
+
+namespace {
+
+/// Timers nearer than this are kept to the microsecond: the looks at a new vCPU thread 1, 2, 4 ms
+/// after its birth. Later ones may be late by a quarter of a second, to share wake-ups.
+constexpr Instant kExactWithin = std::chrono::seconds(1);
+constexpr std::uint64_t kExact = 1;
+constexpr std::uint64_t kRelaxed = 250'000;
+
+tl::unexpected<Error> fail_call(int result, const char* what) {
+  return fail(-result, "{}: {}", what, errno_text(-result));
+}
+
+}  // namespace
+
+/// Resource: one event source and what it calls. `act` is shared with the call that is under way,
+/// because an action may end its own registration.
+struct Source::Impl {
+  std::shared_ptr<std::function<void(std::uint32_t)>> act;
+  std::shared_ptr<std::string> failure;
+  sd_event_source* source = nullptr;
+
+  Impl(std::function<void(std::uint32_t)> action, std::shared_ptr<std::string> where)
+      : act(std::make_shared<std::function<void(std::uint32_t)>>(std::move(action))),
+        failure(std::move(where)) {}
+  ~Impl() { sd_event_source_disable_unref(source); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  /// A handler that throws ends the loop: the state of the world is in the kernel, and a fresh
+  /// start reads it again.
+  static int call(sd_event_source* from, void* impl, std::uint32_t events) {
+    const auto action = static_cast<Impl*>(impl)->act;
+    const auto failure = static_cast<Impl*>(impl)->failure;
+    sd_event* event = sd_event_source_get_event(from);
+    try {
+      (*action)(events);
+    } catch (const std::exception& error) {
+      *failure = error.what();
+    } catch (...) {
+      *failure = "unknown exception";
+    }
+    return failure->empty() ? 0 : sd_event_exit(event, 1);
+  }
+  static int on_io(sd_event_source* from, int, std::uint32_t events, void* impl) {
+    return call(from, impl, events);
+  }
+  static int on_time(sd_event_source* from, std::uint64_t, void* impl) {
+    return call(from, impl, 0);
+  }
+  static int on_defer(sd_event_source* from, void* impl) { return call(from, impl, 0); }
+  static int on_signal(sd_event_source* from, const signalfd_siginfo*, void* impl) {
+    return call(from, impl, 0);
+  }
+};
+
+Source::Source(std::unique_ptr<Impl> impl) : impl_(impl.release()) {}
+
+void Source::Deleter::operator()(Impl* impl) const { delete impl; }
+
+Result<std::unique_ptr<Loop>> Loop::create() {
+  sd_event* event = nullptr;
+  if (const int r = sd_event_new(&event); r < 0) return fail_call(r, "sd_event_new");
+  return std::unique_ptr<Loop>(new Loop(event));
+}
+
+Loop::~Loop() { sd_event_unref(event_); }
+
+Result<Source> Loop::on_fd(int fd, std::uint32_t events, std::function<void(std::uint32_t)> act) {
+  auto impl = std::make_unique<Source::Impl>(std::move(act), failure_);
+  const int r = sd_event_add_io(event_, &impl->source, fd, events, Source::Impl::on_io, impl.get());
+  if (r < 0) return fail_call(r, "sd_event_add_io");
+  return Source(std::move(impl));
+}
+
+Result<Source> Loop::at(Instant when, std::function<void()> act) {
+  auto impl =
+      std::make_unique<Source::Impl>([act = std::move(act)](std::uint32_t) { act(); }, failure_);
+  const bool near = when - SystemClock().now() < kExactWithin;
+  const int r = sd_event_add_time(event_, &impl->source, CLOCK_BOOTTIME,
+                                  static_cast<std::uint64_t>(when.count()),
+                                  near ? kExact : kRelaxed, Source::Impl::on_time, impl.get());
+  if (r < 0) return fail_call(r, "sd_event_add_time");
+  return Source(std::move(impl));
+}
+
+Result<Source> Loop::when_idle(std::function<void()> act) {
+  auto impl =
+      std::make_unique<Source::Impl>([act = std::move(act)](std::uint32_t) { act(); }, failure_);
+  int r = sd_event_add_defer(event_, &impl->source, Source::Impl::on_defer, impl.get());
+  if (r >= 0) r = sd_event_source_set_priority(impl->source, SD_EVENT_PRIORITY_IDLE);
+  if (r < 0) return fail_call(r, "sd_event_add_defer");
+  return Source(std::move(impl));
+}
+
+Result<Source> Loop::on_signal(int signal, std::function<void()> act) {
+  auto impl =
+      std::make_unique<Source::Impl>([act = std::move(act)](std::uint32_t) { act(); }, failure_);
+  const int r =
+      sd_event_add_signal(event_, &impl->source, signal, Source::Impl::on_signal, impl.get());
+  if (r < 0) return fail_call(r, "sd_event_add_signal");
+  return Source(std::move(impl));
+}
+
+Status Loop::enable_watchdog() {
+  if (const int r = sd_event_set_watchdog(event_, 1); r < 0)
+    return fail_call(r, "sd_event_set_watchdog");
+  return {};
+}
+
+Result<int> Loop::run() {
+  const int r = sd_event_loop(event_);
+  if (!failure_->empty()) return fail(0, "a handler of the event loop failed: {}", *failure_);
+  if (r < 0) return fail_call(r, "sd_event_loop");
+  return r;
+}
+
+void Loop::exit(int code) {
+  (void)sd_event_exit(event_, code);  // ignored: fails only when the loop has ended already
+}
+
+}  // namespace kcg
