@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,24 +18,20 @@ namespace kcg {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kManaged = {"cpu",  "cpuacct", "cpuset",  "memory",
-                                                      "blkio", "pids",   "hugetlb", "perf_event"};
+constexpr std::array<std::string_view, 8> kManaged = {"cpu",   "cpuacct", "cpuset",  "memory",
+                                                      "blkio", "pids",    "hugetlb", "perf_event"};
 
 bool below(const std::string& path, const std::string& root) {
   return path == root || (path.starts_with(root) && path[root.size()] == '/');
 }
 
 /// The managed controllers among a v1 mount's options, in the mount's order.
-std::vector<std::string> managed_controllers(const std::string& options) {
+std::vector<std::string> managed_controllers(const std::vector<std::string>& options) {
   std::vector<std::string> found;
-  for (const auto option : split(options, ','))
+  for (const auto& option : options)
     if (std::find(kManaged.begin(), kManaged.end(), option) != kManaged.end())
-      found.emplace_back(option);
+      found.push_back(option);
   return found;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 /// Value: what is mounted below the root.
@@ -47,14 +44,15 @@ Mounts mounts_below(const std::string& root, const std::vector<Mount>& mounts) {
   Mounts found;
   for (const auto& mount : mounts) {
     if (!below(mount.mount_point, root) || mount.root != "/") continue;
-    if (mount.type == "cgroup2" && !found.v2) found.v2 = mount.mount_point;
-    if (mount.type != "cgroup") continue;
+    if (mount.fs_type == "cgroup2" && !found.v2) found.v2 = mount.mount_point;
+    if (mount.fs_type != "cgroup") continue;
     auto controllers = managed_controllers(mount.super_options);
     if (controllers.empty()) continue;
-    const auto name = joined(controllers);
+    const auto name = fmt::format("{}", fmt::join(controllers, ","));
     const bool twice = std::any_of(found.v1.begin(), found.v1.end(),
                                    [&](const Hierarchy& h) { return h.name == name; });
-    if (!twice) found.v1.push_back({name, std::move(controllers), false, mount.mount_point});
+    if (!twice)
+      found.v1.push_back(Hierarchy{name, std::move(controllers), false, mount.mount_point});
   }
   return found;
 }
@@ -89,12 +87,15 @@ Result<Host> host_of_mounts(const Config::Cgroup& config, std::string_view mount
   Host host;
   if (mounts.v2 && !want_v1 && (want_v2 || mounts.v1.empty())) {
     host.mode = HierarchyMode::v2;
-    host.hierarchies = {{"v2", {}, true, *mounts.v2}};
+    host.hierarchies = {Hierarchy{"v2", {}, true, *mounts.v2}};
     return host;
   }
   if (mounts.v1.empty() || want_v2)
     return fail(0, "no cgroup {} hierarchy is mounted below {}: see [cgroup] root and hierarchy",
-                want_v2 ? "v2" : want_v1 ? "v1" : "v1 or v2", config.root);
+                want_v2   ? "v2"
+                : want_v1 ? "v1"
+                          : "v1 or v2",
+                config.root);
   host.mode = mounts.v2 ? HierarchyMode::hybrid : HierarchyMode::v1;
   host.hierarchies = std::move(mounts.v1);
   return host;
