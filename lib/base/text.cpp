@@ -75,6 +75,15 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (&part != &parts.front()) text.append(separator);
+    text.append(part);
+  }
+  return text;
+}
+
 std::string escaped(std::string_view text, std::size_t max) {
   std::string out;
   for (const char c : text) {

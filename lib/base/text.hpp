@@ -28,6 +28,9 @@ namespace kcg {
 /// Without leading and trailing white space.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
+/// {"a","b"} -> "a, b" with the separator ", ".
+[[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
 /// For logs and conditions: control bytes, quotes and non-ASCII as \xNN, at most `max` characters.
 [[nodiscard]] std::string escaped(std::string_view text, std::size_t max = 64);
 
