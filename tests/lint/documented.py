@@ -47,16 +47,24 @@ def source_conditions(text: str) -> set[tuple[str, str]]:
     return set(re.findall(r'"([A-Z]\w+)",\s*Severity::(\w+)', text))
 
 
+def source_statuses(text: str) -> set[str]:
+    """Exit statuses are named constants of the program's main file and of its options."""
+    return {"0"} | set(re.findall(r"^constexpr int k\w+ = (\d+);", text, re.MULTILINE))
+
+
 def differences(what: str, offered: set, written: set) -> lint.Complaints:
     return [f"{what}: {item} is not documented" for item in sorted(offered - written)] + [
         f"{what}: {item} is documented but does not exist" for item in sorted(written - offered)
     ]
 
 
-def check(root: pathlib.Path, help_text: str, statuses: set[str]) -> lint.Complaints:
+def check(root: pathlib.Path, help_text: str) -> lint.Complaints:
     daemon_page = lint.text(root / MAN / "kata-cgroupd.8")
     status_section = daemon_page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
     conditions = source_conditions(lint.text(root / "lib/model/condition.cpp"))
+    statuses = source_statuses(
+        lint.text(root / "daemon/main.cpp") + lint.text(root / "daemon/options.cpp")
+    )
     return (
         differences("option", options_of(help_text), options_of(daemon_page))
         + differences(
@@ -92,6 +100,7 @@ def prove() -> lint.Complaints:
         (page_keys(".It Li mode Bq\n.Sh TABLE \\&[a]\n.It Li b\n.Sh EXAMPLES\n.It Li c\n"),
          {"mode", "a.b"}),
         (source_conditions('"TooBad", Severity::error,'), {("TooBad", "error")}),
+        (source_statuses("constexpr int kFailed = 1;\nconstexpr int kBad = 78;  // x"), {"0", "1", "78"}),
         (set(differences("x", {1, 2}, {2, 3})),
          {"x: 1 is not documented", "x: 3 is documented but does not exist"}),
     ]
@@ -102,10 +111,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("daemon", type=pathlib.Path)
-    parser.add_argument("statuses", nargs="+", help="exit statuses that the daemon has")
     args = parser.parse_args()
     done = subprocess.run([args.daemon, "--help"], check=True, capture_output=True, text=True)
-    complaints = prove() or check(args.root.resolve(), done.stdout, set(args.statuses))
+    complaints = prove() or check(args.root.resolve(), done.stdout)
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0

@@ -35,7 +35,7 @@ def check(root: pathlib.Path) -> lint.Complaints:
 
 FIXTURES = [
     ({"tools/x": "#!/bin/bash\necho hello\n", "docs/x.md": "`rm $x`"}, 0),
-    ({"tools/x": "#!/bin/bash\ncd /tmp\n", "tests/e2e/a.sh": "#!/bin/sh\nrm -rf $1/ $(ls *)\n"}, 1),
+    ({"tools/x": "#!/bin/bash\ncd /tmp\n", "tests/e2e/a.sh": "#!/bin/sh\nrm -rf $1/ $(ls *)\n"}, 2),
 ]
 
 if __name__ == "__main__":
