@@ -93,7 +93,7 @@ Result<std::string> read_all(int fd, std::size_t max_bytes) {
   return text;
 }
 
-Result<std::string> read_file(const std::string& absolute_path) {
+Result<std::string> read_path(const std::string& absolute_path) {
   const Fd fd(::open(absolute_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) {
     const int code = errno;

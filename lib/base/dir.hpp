@@ -67,6 +67,6 @@ class Dir final {
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t max_bytes);
 
 /// Reads an operator's file by absolute path; links are followed. More than 1 MiB is EFBIG.
-[[nodiscard]] Result<std::string> read_file(const std::string& absolute_path);
+[[nodiscard]] Result<std::string> read_path(const std::string& absolute_path);
 
 }  // namespace kcg

@@ -9,7 +9,7 @@ namespace kcg {
 std::optional<bool> read_kata_config(const Config::Discovery& discovery) {
   for (const auto& path : discovery.kata_config) {
     // Distributions link this file into place: links are followed.
-    if (const auto text = read_file(path)) return kata_sandbox_cgroup_only(*text);
+    if (const auto text = read_path(path)) return kata_sandbox_cgroup_only(*text);
   }
   return std::nullopt;
 }
