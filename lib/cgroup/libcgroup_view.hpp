@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host as libcgroup sees it (L4): an independent second reading of the same machine, used at
+// start and by `doctor`. The only file that knows libcgroup; it only reads, because the library's
+// writing side edits the subtree_control of ancestors.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/host.hpp"
+
+namespace kcg {
+
+/// Value: controller -> mount point.
+using ControllerMounts = std::map<std::string, std::string>;
+
+/// Not thread safe: the library keeps its state in globals.
+[[nodiscard]] Result<ControllerMounts> libcgroup_mounts();
+
+/// One text per controller of `host` that libcgroup sees elsewhere or not at all; empty: both
+/// agree.
+[[nodiscard]] std::vector<std::string> compare_mounts(const Host& host,
+                                                      const ControllerMounts& mounts);
+
+}  // namespace kcg
