@@ -2,11 +2,14 @@
 //
 // The ground that the other live tests stand on: without a daemon the stand-ins behave as Kata's
 // programs do, the kernel shows it, and nothing stays behind.
+#include <signal.h>
+
 #include <algorithm>
 
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/must.hpp"
+#include "support/live/programs.hpp"
 #include "support/live/wait.hpp"
 #include "support/live/witness.hpp"
 
@@ -55,6 +58,49 @@ TEST_P(LiveHarness, HotpluggedVcpuIsBornBesideTheMainThread) {
   const auto tid = std::stoi(sandbox->ask("hotplug"));
   EXPECT_EQ(at(tid), sandbox->kata_group());
   EXPECT_EQ(sandbox->truth().vcpus.size(), 2U);
+}
+
+TEST_P(LiveHarness, PullBacksMoveWhatKatasWould) {
+  const auto sandbox = node_->sandbox({.vcpus = 2});
+  const auto elsewhere = sandbox->pod_group() + "/elsewhere";
+  node_->corner().make(elsewhere);
+  sandbox->start();
+  const auto truth = sandbox->truth();
+  const auto move_away = [&] {
+    for (const auto& mount : node_->corner().managed())
+      EXPECT_EQ(scribble(mount.path + elsewhere + "/cgroup.procs", std::to_string(truth.vmm)), 0);
+  };
+  move_away();
+  sandbox->ask("pullback-vcpus");
+  for (const int tid : truth.vcpus) EXPECT_EQ(at(tid), sandbox->kata_group());
+  EXPECT_EQ(at(truth.vmm), v1() ? elsewhere : sandbox->kata_group());
+  move_away();
+  sandbox->ask("pullback-vmm");
+  for (const auto& thread : threads_of(truth.vmm)) EXPECT_EQ(at(thread.tid), sandbox->kata_group());
+}
+
+TEST_P(LiveHarness, ShimWithoutCgroupOnlyHasItsOverheadGroup) {
+  if (!v1()) return;  // on v2 the whole VMM goes to Kata's group at once
+  const auto sandbox = node_->sandbox({.standin = {{"CGROUP_ONLY", "0"}}});
+  sandbox->start();
+  const auto truth = sandbox->truth();
+  const auto overhead = node_->corner().top() + "/kata_overhead/" + sandbox->id();
+  EXPECT_EQ(at(truth.shim), overhead);
+  EXPECT_EQ(at(truth.vmm), overhead);
+  EXPECT_EQ(at(*truth.vcpus.begin()), sandbox->kata_group());
+}
+
+TEST_P(LiveHarness, StrangersAreAsManyAsAsked) {
+  if (!v1()) return;  // once is enough
+  Command command;
+  command.argv = {built("tests/support/strangers"), "500"};
+  command.output = node_->run_root() + "/strangers";
+  auto strangers = Child::start(command);
+  EXPECT_TRUE(
+      wait_until([&] { return cpu_time(strangers.pid()) > std::chrono::milliseconds(20); }));
+  strangers.signal(SIGTERM);
+  EXPECT_EQ(strangers.wait(kPatience), 0);
+  EXPECT_GT(std::stoul(slurp(command.output)), 0U);
 }
 
 TEST_P(LiveHarness, LibcgroupReadsTheSame) {

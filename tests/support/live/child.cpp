@@ -2,12 +2,14 @@
 #include "support/live/child.hpp"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "support/live/kernel.hpp"
@@ -41,10 +43,21 @@ void redirect_output(const std::string& path) {
   ::_exit(kCannotStart);
 }
 
+/// fork(2), or the same with a chosen pid. A pid is free once its last owner was reaped.
+int fork_as(int wanted) {
+  if (wanted == 0) return ::fork();
+  clone_args arguments{};
+  pid_t pids[] = {wanted};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uintptr_t>(pids);
+  arguments.set_tid_size = 1;
+  return static_cast<int>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+}
+
 }  // namespace
 
 Child Child::start(const Command& command) {
-  const int pid = ::fork();
+  const int pid = fork_as(command.wanted_pid);
   if (pid == 0) become(command);
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (pid < 0 || !pidfd) throw std::runtime_error("cannot start " + command.argv[0]);

@@ -22,6 +22,7 @@ struct Command {
   std::string directory;                           ///< "": ours
   std::vector<std::string> groups;                 ///< cgroup directories to begin in
   std::string output;                              ///< file for stdout and stderr; "": ours
+  int wanted_pid = 0;                              ///< 0: whatever the kernel gives
   std::function<void()> before_exec;               ///< runs in the child: namespaces, chroot, uid
 };
 

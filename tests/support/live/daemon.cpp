@@ -38,21 +38,27 @@ Fd notify_socket(const std::string& path) {
   return fd;
 }
 
+std::string unique_prefix(const std::string& run_root) {
+  static int count = 0;
+  return fmt::format("{}/daemon-{}-", run_root, ++count);
+}
+
 }  // namespace
 
 Daemon::Daemon(Tree tree, std::string run_root, DaemonSpec spec)
     : tree_(tree),
       run_root_(std::move(run_root)),
+      files_(unique_prefix(run_root_)),
       spec_(std::move(spec)),
-      notify_(notify_socket(run_root_ + "/notify")) {}
+      notify_(notify_socket(files_ + "notify")) {}
 
 Daemon::~Daemon() {
   child_.reset();
-  ::unlink((run_root_ + "/notify").c_str());
+  ::unlink((files_ + "notify").c_str());
 }
 
 Command Daemon::command() const {
-  const auto config = run_root_ + "/config.toml";
+  const auto config = files_ + "config.toml";
   std::ofstream(config) << kCommonConfig << spec_.config
                         << (tree_ == Tree::v2 ? "[cgroup]\nhierarchy = \"v2\"\n" : "");
   Command command;
@@ -64,8 +70,8 @@ Command Daemon::command() const {
         std::string("--cgroup-root"), root, std::string("--bus"), std::string("none")})
     command.argv.push_back(word);
   command.argv.insert(command.argv.end(), spec_.arguments.begin(), spec_.arguments.end());
-  command.environment = {{"NOTIFY_SOCKET", run_root_ + "/notify"}};
-  command.output = run_root_ + "/daemon.log";
+  command.environment = {{"NOTIFY_SOCKET", files_ + "notify"}};
+  command.output = files_ + "log";
   command.before_exec = [] { ::prctl(PR_SET_PDEATHSIG, SIGKILL); };
   return command;
 }
@@ -105,6 +111,6 @@ int Daemon::terminate() {
 
 std::optional<int> Daemon::ended() { return child_->wait(std::chrono::milliseconds(0)); }
 
-std::string Daemon::log() const { return slurp(run_root_ + "/daemon.log"); }
+std::string Daemon::log() const { return slurp(files_ + "log"); }
 
 }  // namespace kcg::live

@@ -47,6 +47,7 @@ class Daemon final {
 
   Tree tree_;
   std::string run_root_;
+  std::string files_;  ///< what its own files in the run root begin with
   DaemonSpec spec_;
   Fd notify_;
   std::optional<Child> child_;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kata goes on working in its own groups: it pulls threads back, removes and makes its groups, and
+// passes the kubelet's CPUs on. The daemon puts things right each time, and follows.
+#include "support/live/fixture.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/must.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+namespace {
+
+class LiveForeign : public LiveTest {
+ protected:
+  void SetUp() override {
+    LiveTest::SetUp();
+    if (!IsSkipped()) start_daemon({.config = "[layout]\nsandbox_cgroup_only = true\n"});
+  }
+  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
+    auto sandbox = node_->sandbox(std::move(spec));
+    sandbox->start();
+    EXPECT_EQ(settle(*sandbox), "");
+    return sandbox;
+  }
+  /// v1 only: a group's cpuset.cpus.
+  [[nodiscard]] std::string cpus(const std::string& group) const {
+    return slurp_line(node_->corner().directory(group, "cpuset") + "/cpuset.cpus");
+  }
+};
+
+TEST_P(LiveForeign, PulledBackVcpusReturn) {
+  const auto sandbox = placed({.vcpus = 4});
+  for (int update = 0; update < 3; ++update) {
+    sandbox->ask("pullback-vcpus");
+    EXPECT_EQ(settle(*sandbox), "") << "update " << update;
+  }
+}
+
+TEST_P(LiveForeign, PulledBackVmmReturns) {
+  const auto sandbox = placed({.names = true, .vcpus = 2});
+  for (int update = 0; update < 3; ++update) {
+    sandbox->ask("pullback-vmm");
+    EXPECT_EQ(settle(*sandbox), "") << "update " << update;
+  }
+}
+
+TEST_P(LiveForeign, ShimThatMovesItselfAgainReturns) {
+  const auto sandbox = placed();
+  sandbox->ask("move-self");
+  EXPECT_EQ(settle(*sandbox), "");
+}
+
+TEST_P(LiveForeign, PullBackDuringHotplug) {
+  const auto sandbox = placed({.standin = {{"MAX_VCPUS", "3"}}});
+  for (int plugged = 0; plugged < 2; ++plugged) {
+    sandbox->ask("hotplug");
+    sandbox->ask("pullback-vcpus");
+    EXPECT_EQ(settle(*sandbox), "");
+  }
+}
+
+TEST_P(LiveForeign, ShimWithItsOwnOverheadGroup) {
+  const auto sandbox = placed({.vcpus = 2, .standin = {{"CGROUP_ONLY", "0"}}});
+  sandbox->ask("pullback-vcpus");
+  EXPECT_EQ(settle(*sandbox), "");
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveForeign, KatasGroupGoesAndComesBesideOurs) {
+  const auto sandbox = placed();
+  sandbox->ask("remove-groups");
+  EXPECT_FALSE(exists(node_->corner().directory(sandbox->kata_group()))) << "we were in its way";
+  EXPECT_EQ(settle(*sandbox), "");
+  sandbox->ask("make-groups");
+  sandbox->ask("pullback-vmm");
+  EXPECT_EQ(settle(*sandbox), "") << "the new group must be watched, too";
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveForeign, KatasCpusetIsFollowed) {
+  if (!v1()) return;  // the cgroup2 tree beside v1 has no cpuset controller
+  const auto sandbox = placed({.vcpus = 2});
+  const auto all = cpus(sandbox->pod_group());
+  ASSERT_EQ(cpus(sandbox->group()), all);
+  for (const auto& wanted : {std::string("0"), all, std::string("1"), all}) {
+    sandbox->ask("cpuset " + wanted);
+    for (const char* const below : {"", "/vcpu", "/io", "/vmm", "/shim"})
+      EXPECT_TRUE(wait_until([&] { return cpus(sandbox->group() + below) == wanted; }))
+          << below << " has " << cpus(sandbox->group() + below) << ", must have " << wanted;
+  }
+  EXPECT_EQ(settle(*sandbox), "");
+}
+
+TEST_P(LiveForeign, CpusetSetBeforeTheVmmIsCopied) {
+  if (!v1()) return;
+  const auto sandbox = node_->sandbox({.standin = {{"MOVE_DELAY_MS", "300"}}});
+  sandbox->start();
+  const auto kata = node_->corner().directory(sandbox->kata_group(), "cpuset");
+  ASSERT_TRUE(wait_until([&] { return !slurp_line(kata + "/cpuset.mems").empty(); }));
+  ASSERT_EQ(scribble(kata + "/cpuset.cpus", "1"), 0);
+  EXPECT_EQ(settle(*sandbox), "");
+  EXPECT_TRUE(wait_until([&] { return cpus(sandbox->group()) == "1"; })) << cpus(sandbox->group());
+}
+
+KCG_ON_BOTH_TREES(LiveForeign);
+
+}  // namespace
+}  // namespace kcg::live

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Daemons and sandboxes that come and go in every order: nothing is lost, nothing leaks, and a
+// daemon's end disturbs no sandbox.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "support/live/fixture.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+namespace {
+
+class LiveLifecycle : public LiveTest {
+ protected:
+  /// A running sandbox that the daemon has placed.
+  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
+    auto sandbox = node_->sandbox(std::move(spec));
+    sandbox->start();
+    EXPECT_EQ(settle(*sandbox), "");
+    return sandbox;
+  }
+  [[nodiscard]] static bool has_groups(const Sandbox& sandbox) {
+    return !sandbox.corner().find("kata-sandbox-" + sandbox.id()).empty();
+  }
+};
+
+TEST_P(LiveLifecycle, VmmFoundLateIsPlacedWhenAsked) {
+  const auto sandbox = node_->sandbox({.vcpus = 2, .standin = {{"HELPER", "1"}}});
+  sandbox->start();
+  EXPECT_EQ(sandbox->truth().vcpus.size(), 2U);
+  start_daemon({.config = "[placement]\nexisting = \"place\"\n"});
+  EXPECT_EQ(settle(*sandbox), "");
+  EXPECT_EQ(unmarked(*sandbox), "");
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, VmmFoundLateIsLeftAloneByDefault) {
+  const auto old = node_->sandbox();
+  old->start();
+  const auto before = threads_of(old->truth().vmm);
+  start_daemon();
+  const auto fresh = placed({.pod = "podfresh"});
+  const auto after = threads_of(old->truth().vmm);
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(before[i].groups, after[i].groups) << before[i].tid;
+  EXPECT_FALSE(has_groups(*old));
+}
+
+TEST_P(LiveLifecycle, StartedDuringAnOutageIsPlacedAfterIt) {
+  start_daemon();
+  const auto first = placed();
+  daemon_->kill9();
+  const auto second = node_->sandbox({.vcpus = 2});
+  second->start();
+  EXPECT_EQ(second->truth().vcpus.size(), 2U);
+  daemon_->start();
+  EXPECT_EQ(settle(*second), "");
+  EXPECT_EQ(settle(*first), "");
+}
+
+TEST_P(LiveLifecycle, RestartDisturbsNothing) {
+  start_daemon();
+  const auto sandbox = placed();
+  const auto inode = [&] {
+    struct stat st {};
+    EXPECT_EQ(::stat(node_->corner().directory(sandbox->group()).c_str(), &st), 0);
+    return st.st_ino;
+  };
+  const auto before = inode();
+  daemon_->kill9();
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
+  daemon_->start();
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
+  EXPECT_EQ(inode(), before) << "the group was made anew";
+  sandbox->ask("pullback-vmm");
+  EXPECT_EQ(settle(*sandbox), "") << "the restarted daemon must watch as before";
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, LeftoversAreRemovedAtStart) {
+  start_daemon();
+  const auto sandbox = placed();
+  daemon_->kill9();
+  sandbox->end();
+  EXPECT_TRUE(has_groups(*sandbox)) << "nobody was there to remove them";
+  daemon_->start();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, SigtermLeavesEverythingAsItIs) {
+  start_daemon();
+  const auto sandbox = placed({.vcpus = 2});
+  const int status = daemon_->terminate();
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << daemon_->log();
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
+  EXPECT_EQ(unmarked(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, SecondInstanceIsRefused) {
+  start_daemon();
+  const auto second = node_->daemon();
+  second->launch();
+  EXPECT_FALSE(second->ready());
+  const auto status = second->ended();
+  ASSERT_TRUE(status.has_value());
+  EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) != 0);
+  EXPECT_NE(second->log(), "") << "it must say why";
+  const auto sandbox = placed();
+}
+
+TEST_P(LiveLifecycle, VmmThatDiesAtOnceLeavesNothing) {
+  start_daemon();
+  const auto sandbox = node_->sandbox({.standin = {{"VMM_ARGS", "-device no-such-device"}}});
+  sandbox->start();
+  EXPECT_TRUE(wait_until([&] { return sandbox->truth().vmm == 0; }));
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+  const auto next = placed();
+}
+
+TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
+  start_daemon();
+  const auto sandbox = placed();
+  sandbox->ask("kill-vmm");
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "") << "the shim stays where it is";
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, OrphanedVmmStaysUntilItEnds) {
+  start_daemon();
+  const auto sandbox = placed({.vcpus = 2});
+  auto truth = sandbox->truth();
+  sandbox->shim().signal(SIGKILL);
+  ASSERT_TRUE(sandbox->shim().wait(kPatience).has_value());
+  const auto another = placed({.pod = "podother"});  // the daemon has seen the death by now
+  for (const auto& thread : threads_of(truth.vmm)) {
+    const auto group = thread.groups.at(v1() ? "cpu" : "");
+    EXPECT_EQ(group.rfind(sandbox->group() + "/", 0), 0U) << thread.tid << " in " << group;
+  }
+  EXPECT_EQ(::kill(truth.vmm, SIGKILL), 0);
+  sandbox->remove_files();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+TEST_P(LiveLifecycle, DeleteHelperAfterADeadShim) {
+  start_daemon();
+  const auto sandbox = placed();
+  sandbox->shim().signal(SIGKILL);
+  ASSERT_TRUE(sandbox->shim().wait(kPatience).has_value());
+  auto command = sandbox->shim_command();
+  command.argv.insert(command.argv.end(), {"-bundle", sandbox->bundle(), "delete"});
+  auto helper = Child::start(command);
+  EXPECT_EQ(helper.wait(kPatience), 0);
+  sandbox->remove_files();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+/// Value: when the daemon is killed.
+struct Moment {
+  const char* name;
+  std::function<bool(const Sandbox&)> reached;
+};
+
+std::vector<Moment> moments() {
+  const auto directory = [](const Sandbox& s, const char* below) {
+    return s.corner().directory(s.group() + below);
+  };
+  return {
+      {"the bundle is there", [](const Sandbox&) { return true; }},
+      {"the sandbox group exists", [=](const Sandbox& s) { return exists(directory(s, "")); }},
+      {"the last class group exists",
+       [=](const Sandbox& s) { return exists(directory(s, "/shim")); }},
+      {"someone is in a class group",
+       [=](const Sandbox& s) {
+         const auto file = s.corner().tree() == Tree::v1 ? "/tasks" : "/cgroup.threads";
+         return !slurp(directory(s, "/vmm") + file).empty() ||
+                !slurp(directory(s, "/shim") + file).empty();
+       }},
+      {"the first vCPU is in place",
+       [=](const Sandbox& s) {
+         const auto file = s.corner().tree() == Tree::v1 ? "/tasks" : "/cgroup.threads";
+         return !slurp(directory(s, "/vcpu") + file).empty();
+       }},
+  };
+}
+
+TEST_P(LiveLifecycle, Kill9AtAnyMomentIsHealedByTheNextStart) {
+  start_daemon();
+  for (const auto& moment : moments()) {
+    SCOPED_TRACE(moment.name);
+    const auto sandbox = node_->sandbox({.vcpus = 2, .standin = {{"HELPER", "1"}}});
+    sandbox->start();
+    EXPECT_TRUE(wait_until([&] { return moment.reached(*sandbox); }, kPatience,
+                           std::chrono::milliseconds(0)));
+    daemon_->kill9();
+    EXPECT_EQ(sandbox->truth().vcpus.size(), 2U);
+    daemon_->start();
+    EXPECT_EQ(settle(*sandbox), "");
+    EXPECT_EQ(unmarked(*sandbox), "");
+    sandbox->end();
+    EXPECT_EQ(gone(*sandbox), "");
+  }
+}
+
+KCG_ON_BOTH_TREES(LiveLifecycle);
+
+}  // namespace
+}  // namespace kcg::live
