@@ -142,9 +142,9 @@ Status Dir::replace(const std::string& path, std::string_view text) const {
   auto fd = open_beneath(fd_.get(), temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (!fd) return forward(fd.error());
   if (auto done = write_once(fd->get(), temporary, text); !done) return done;
-  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), path.c_str()) == 0) return {};
-  const int code = errno;
-  return fail(code, "rename to {}: {}", path, errno_text(code));
+  return in_parent(fd_.get(), path, [](int dir, const char* name) {
+    return ::renameat(dir, (std::string(name) + ".new").c_str(), dir, name);
+  });
 }
 
 Status Dir::make(const std::string& path) const {

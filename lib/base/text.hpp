@@ -31,7 +31,8 @@ namespace kcg {
 /// {"a","b"} -> "a, b" with the separator ", ".
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-/// For logs and conditions: control bytes, quotes and non-ASCII as \xNN, at most `max` characters.
+/// For logs and conditions: control bytes, quotes and non-ASCII as \xNN; what exceeds `max`
+/// characters is cut and ends in "...".
 [[nodiscard]] std::string escaped(std::string_view text, std::size_t max = 64);
 
 }  // namespace kcg

@@ -14,10 +14,13 @@ bool alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+constexpr std::size_t kLongestPath = 4095;
+
 /// Controllers whose files the kernel puts into a group's directory ("memory.max", ...).
-constexpr std::array<std::string_view, 16> kKernelPrefixes = {
-    "cgroup",  "cpu",     "cpuacct",    "cpuset", "memory", "io",   "pids",     "blkio",
-    "hugetlb", "devices", "perf_event", "rdma",   "misc",   "dmem", "net_prio", "net_cls"};
+constexpr std::array<std::string_view, 19> kKernelPrefixes = {
+    "cgroup",  "cpu",        "cpuacct",  "cpuset",  "memory", "io",   "pids",
+    "blkio",   "hugetlb",    "devices",  "freezer", "rdma",   "misc", "dmem",
+    "net_cls", "perf_event", "net_prio", "debug",   "irq"};
 
 }  // namespace
 
@@ -58,14 +61,15 @@ Result<CgroupPath> CgroupPath::parse(std::string_view text) {
       return fail(0, "cgroup path '{}': component '{}' {}", escaped(text, 256), escaped(part),
                   problem);
   }
-  if (text.size() > 4095) return fail(0, "cgroup path: longer than 4095 bytes");
+  if (text.size() > kLongestPath)
+    return fail(0, "cgroup path '{}': longer than {} bytes", escaped(text), kLongestPath);
   return CgroupPath(std::string(text));
 }
 
 Result<CgroupPath> CgroupPath::child(std::string_view name) const {
   const auto problem = component_problem(name);
   if (!problem.empty()) return fail(0, "cgroup name '{}' {}", escaped(name), problem);
-  return CgroupPath((is_root() ? "" : text_) + "/" + std::string(name));
+  return parse(fmt::format("{}/{}", is_root() ? "" : text_, name));
 }
 
 CgroupPath CgroupPath::parent() const {

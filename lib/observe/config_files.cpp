@@ -14,7 +14,7 @@ namespace {
 using DropIns = std::map<std::string, std::string>;
 
 Status add_text(const std::string& path, std::vector<ConfigText>& texts) {
-  auto text = read_file(path);
+  auto text = read_path(path);
   if (!text) return forward(text.error());
   texts.push_back({path, std::move(*text)});
   return {};

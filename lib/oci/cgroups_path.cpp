@@ -77,7 +77,7 @@ Result<CgroupPath> expand_slice(std::string_view slice) {
     if (!next) return forward(next.error(), "slice");
     path = *next;
   }
-  return CgroupPath::parse(path.str());  // the whole expansion has a limit, too
+  return path;
 }
 
 Result<CgroupsPath> parse_cgroups_path(std::string_view text) {
