@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/observed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kcg {
+namespace {
+
+TEST(Observed, FindsGroupsByHierarchyAndPath) {
+  Observed observed;
+  const GroupRef here{"cpu", CgroupPath::parse("/a").value()};
+  const GroupRef elsewhere{"memory", CgroupPath::parse("/a").value()};
+  observed.groups[here].files["cpu.shares"] = "1024";
+  ASSERT_NE(observed.group(here), nullptr);
+  EXPECT_EQ(observed.group(here)->file("cpu.shares"), "1024");
+  EXPECT_EQ(observed.group(here)->file("cpu"), std::nullopt);
+  EXPECT_EQ(observed.group(elsewhere), nullptr);
+}
+
+TEST(Observed, FindsTheFirstProcessOfARole) {
+  Observed observed;
+  EXPECT_EQ(observed.first(ProcessRole::shim), nullptr);
+  for (const Pid pid : {10, 11}) {
+    Process process;
+    process.facts.key.pid = pid;
+    process.role = pid == 10 ? ProcessRole::shim : ProcessRole::vmm;
+    observed.processes.push_back(process);
+  }
+  ASSERT_NE(observed.first(ProcessRole::vmm), nullptr);
+  EXPECT_EQ(observed.first(ProcessRole::vmm)->facts.key.pid, 11);
+  EXPECT_EQ(observed.first(ProcessRole::virtiofsd), nullptr);
+}
+
+}  // namespace
+}  // namespace kcg
