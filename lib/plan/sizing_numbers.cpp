@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint64_t kMinShares = 2;
 constexpr std::uint64_t kMaxShares = 262'144;
 
+/// For a product that may exceed 64 bits while the quotient does not.
+__extension__ typedef unsigned __int128 Wide;
+
 }  // namespace
 
 std::uint64_t weight_of_shares(std::uint64_t shares) {
@@ -48,10 +51,9 @@ std::optional<std::uint64_t> round_up(std::uint64_t value, std::uint64_t step) {
 
 std::optional<std::uint64_t> per_100ms(std::uint64_t quota, std::uint64_t period) {
   if (period == 0) period = kPeriodUs;
-  const auto whole = multiply(quota / period, kPeriodUs);
-  const auto rest = multiply(quota % period, kPeriodUs);
-  if (!whole || !rest) return std::nullopt;
-  return add(*whole, *rest / period + (*rest % period == 0 ? 0U : 1U));
+  const Wide exact = (Wide{quota} * kPeriodUs + (period - 1)) / period;
+  if (exact > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
+  return static_cast<std::uint64_t>(exact);
 }
 
 std::uint64_t weight_like_parent(std::uint64_t shares, const SizingParent& parent,

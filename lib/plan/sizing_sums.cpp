@@ -175,7 +175,8 @@ void sum_memory(const SandboxInputs& inputs, const std::vector<Container>& conta
   out.memory_now = add_up(inputs, containers, "memory", memory_part, out.conditions);
   raise(out.memory_now, total, total_input);
   out.memory = out.memory_now;
-  const auto& seen = history.largest_memory_sum;
+  const auto seen =
+      history.largest_memory_sum.value_or(0) > 0 ? history.largest_memory_sum : std::nullopt;
   raise(out.memory, seen,
         {"largest sum during this VM's life", fmt::format("{}", seen.value_or(0)),
          "earlier containers: guest memory does not come back"});
