@@ -6,6 +6,8 @@ with the number of complaints that they must cause. `lint.main` runs the fixture
 lint which could not fail is itself a failure.
 """
 import argparse
+import contextlib
+import io
 import os
 import pathlib
 import re
@@ -56,7 +58,8 @@ def _prove(check: Check, fixtures: list[Fixture]) -> Complaints:
             for path, content in tree.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(content, encoding="utf-8")
-            found = check(root)
+            with contextlib.redirect_stdout(io.StringIO()):
+                found = check(root)
             if len(found) != expected:
                 wrong.append(f"self-test {sorted(tree)}: {len(found)} complaints, not {expected}")
                 wrong += [f"  {complaint}" for complaint in found]
