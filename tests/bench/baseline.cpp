@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baseline.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+#include "support/live/kernel.hpp"
+#include "support/live/programs.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::bench {
+
+namespace {
+
+using live::Tree;
+
+bool splits(const standin::Mount& mount) {
+  return mount.unified || std::any_of(mount.controllers.begin(), mount.controllers.end(),
+                                      [](const std::string& name) {
+                                        return name == "cpu" || name == "cpuacct" ||
+                                               name == "cpuset";
+                                      });
+}
+
+Micros timed(const std::function<void()>& act) {
+  const auto begin = std::chrono::steady_clock::now();
+  act();
+  return std::chrono::duration_cast<Micros>(std::chrono::steady_clock::now() - begin);
+}
+
+void put(const std::string& file, const std::string& text) {
+  if (const int code = live::scribble(file, text); code != 0)
+    throw std::runtime_error("baseline: " + file + "=" + text + ": " + errno_text(code));
+}
+
+void seed(const std::string& directory, const std::string& parent) {
+  for (const char* const file : {"/cpuset.cpus", "/cpuset.mems"})
+    put(directory + file, live::slurp_line(parent + file));
+}
+
+/// The group and its four classes in one hierarchy.
+void make_groups(const standin::Mount& mount, const std::string& group) {
+  const auto top = mount.path + group;
+  const bool cpuset = live::exists(mount.path + "/cpuset.cpus");
+  ::mkdir(top.c_str(), 0755);
+  if (cpuset) seed(top, mount.path);
+  if (!splits(mount)) return;
+  for (const char* const cls : {"/vcpu", "/io", "/vmm", "/shim"}) {
+    ::mkdir((top + cls).c_str(), 0755);
+    if (mount.unified) put(top + cls + "/cgroup.type", "threaded");
+    if (cpuset) seed(top + cls, top);
+  }
+}
+
+live::Child start_light(const live::Node& node, int vcpus) {
+  live::Command command;
+  command.argv = {live::light_vmm(), "-name", "baseline,debug-threads=on", "-smp",
+                  std::to_string(vcpus)};
+  command.groups = node.corner().system();
+  return live::Child::start(command);
+}
+
+std::vector<int> vcpu_threads(int pid) {
+  std::vector<int> tids;
+  for (const auto& thread : live::threads_of(pid))
+    if (thread.comm.rfind("CPU ", 0) == 0) tids.push_back(thread.tid);
+  return tids;
+}
+
+}  // namespace
+
+Bare bare_round(const live::Node& node, int vcpus) {
+  static int count = 0;
+  const auto group = fmt::format("{}/baseline-{}", node.corner().top(), ++count);
+  const auto child = start_light(node, vcpus);
+  std::vector<int> tids;
+  if (!live::wait_until([&] {
+        tids = vcpu_threads(child.pid());
+        return tids.size() == static_cast<std::size_t>(vcpus);
+      }))
+    throw std::runtime_error("baseline: the light VMM did not start");
+  Bare bare;
+  const auto& mounts = node.corner().managed();
+  bare.mkdir = timed([&] {
+    for (const auto& mount : mounts) make_groups(mount, group);
+  });
+  bare.process = timed([&] {
+    for (const auto& mount : mounts)
+      put(mount.path + group + (splits(mount) ? "/vmm" : "") + "/cgroup.procs",
+          std::to_string(child.pid()));
+  });
+  bare.threads = timed([&] {
+    for (const auto& mount : mounts)
+      for (const int tid : tids)
+        if (splits(mount))
+          put(mount.path + group + "/vcpu" + (mount.unified ? "/cgroup.threads" : "/tasks"),
+              std::to_string(tid));
+  });
+  return bare;
+}
+
+}  // namespace kcg::bench

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "support/live/kernel.hpp"
+
+namespace kcg::bench {
+
+namespace {
+
+/// "key=value" of an event; values of ours have no blanks.
+std::string_view field(std::string_view line, std::string_view key) {
+  for (const auto word : words(line))
+    if (word.size() > key.size() && word.substr(0, key.size()) == key && word[key.size()] == '=')
+      return word.substr(key.size() + 1);
+  return {};
+}
+
+std::optional<EventKind> kind_of(std::string_view name) {
+  if (name == "sched_process_exec:") return EventKind::exec;
+  if (name == "task_newtask:") return EventKind::new_task;
+  if (name == "cgroup_attach_task:") return EventKind::attach;
+  return std::nullopt;
+}
+
+/// "2734.844919:" in seconds.
+Micros stamp(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos || text.size() < dot + 7) return Micros(0);
+  return std::chrono::seconds(parse_i64(text.substr(0, dot)).value_or(0)) +
+         Micros(parse_i64(text.substr(dot + 1, 6)).value_or(0));
+}
+
+std::optional<Event> parse_line(std::string_view line) {
+  // "   comm-pid  [cpu] flags  time: name: fields"; the comm may contain blanks.
+  const auto cpu = line.find("] ");
+  if (cpu == std::string_view::npos) return std::nullopt;
+  const auto fields = words(line.substr(cpu + 2));
+  if (fields.size() < 4) return std::nullopt;
+  const auto kind = kind_of(fields[2]);
+  if (!kind) return std::nullopt;
+  return Event{*kind, stamp(fields[1]), parse_pid(field(line, "pid")).value_or(0),
+               static_cast<int>(parse_i64(field(line, "dst_root")).value_or(0)),
+               std::string(field(line, "dst_path"))};
+}
+
+void need(const std::string& path, const std::string& text) {
+  if (live::scribble(path, text) != 0)
+    throw std::runtime_error("the bench needs tracepoints: cannot write " + path);
+}
+
+}  // namespace
+
+std::vector<Event> parse_trace(std::string_view text) {
+  std::vector<Event> events;
+  for (const auto line : lines(text))
+    if (auto event = parse_line(line)) events.push_back(std::move(*event));
+  return events;
+}
+
+Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
+  ::mkdir(mount_.c_str(), 0700);
+  if (::mount("none", mount_.c_str(), "tracefs", 0, nullptr) != 0)
+    throw std::runtime_error("the bench needs tracefs, and this kernel has none");
+  instance_ = fmt::format("{}/instances/kcg-bench-{}", mount_, ::getpid());
+  ::mkdir(instance_.c_str(), 0700);
+  need(instance_ + "/trace_clock", "mono");
+  need(instance_ + "/buffer_size_kb", "16384");
+  for (const char* const event :
+       {"sched/sched_process_exec", "task/task_newtask", "cgroup/cgroup_attach_task"})
+    need(instance_ + "/events/" + event + "/enable", "1");
+}
+
+Trace::~Trace() {
+  ::rmdir(instance_.c_str());
+  ::umount2(mount_.c_str(), MNT_DETACH);
+  ::rmdir(mount_.c_str());
+}
+
+void Trace::clear() const {
+  (void)::close(::open((instance_ + "/trace").c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+}
+
+std::vector<Event> Trace::events() const { return parse_trace(live::slurp(instance_ + "/trace")); }
+
+}  // namespace kcg::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel's own clock for the bench: tracepoints of exec, new tasks and cgroup attaches in a
+// trace instance of our own. Nobody under test is slowed down by being looked at more often.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kcg::bench {
+
+using Micros = std::chrono::microseconds;
+
+enum class EventKind { exec, new_task, attach };
+
+/// Value: one tracepoint that fired.
+struct Event {
+  EventKind kind = EventKind::exec;
+  Micros at{0};           ///< CLOCK_MONOTONIC
+  int pid = 0;            ///< tid of the task
+  int hierarchy = 0;      ///< attach: number as in /proc/<pid>/cgroup
+  std::string path = {};  ///< attach
+};
+
+/// nullopt-free: lines that are none of ours give no event.
+[[nodiscard]] std::vector<Event> parse_trace(std::string_view text);
+
+/// Resource: a trace instance; throws when the kernel offers none.
+class Trace final {
+ public:
+  Trace();
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  void clear() const;
+  [[nodiscard]] std::vector<Event> events() const;
+
+ private:
+  std::string mount_;
+  std::string instance_;
+};
+
+}  // namespace kcg::bench
