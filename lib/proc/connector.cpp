@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/connector.hpp"
+
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+namespace kcg {
+
+namespace {
+
+constexpr int kReceiveBuffer = 8 << 20;  // some 30,000 events: an exec storm of several seconds
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kMessage = 256;  // a message is 76 bytes
+
+// Offsets within a datagram: netlink header, connector header, event.
+constexpr std::uint32_t kEvent = NLMSG_HDRLEN + sizeof(cn_msg);
+constexpr std::uint32_t kWhat = kEvent + offsetof(proc_event, what);
+constexpr std::uint32_t kData = kEvent + offsetof(proc_event, event_data);
+constexpr std::uint32_t kChildPid = kData + 8;    // event_data.fork.child_pid
+constexpr std::uint32_t kChildTgid = kData + 12;  // event_data.fork.child_tgid
+
+tl::unexpected<Error> fail_call(int code, const char* what) {
+  return fail(code, "proc connector: {}: {}", what, errno_text(code));
+}
+
+// enum proc_cn_event; newer versions of the header keep it at another place than older ones.
+constexpr std::uint32_t kNone = 0x0, kFork = 0x1, kExec = 0x2, kComm = 0x200;
+
+/// A filter reads words in network order, the kernel wrote them in its own.
+constexpr std::uint32_t swapped(std::uint32_t value) {
+  if constexpr (std::endian::native == std::endian::big) return value;
+  return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
+}
+
+int attach_filter(int fd) {
+  constexpr std::uint32_t kAll = 0xffffffff;
+  std::array filter = {
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kWhat),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kNone), 7, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kExec), 6, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kComm), 5, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kFork), 0, 5),
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildPid),
+      sock_filter BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildTgid),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, kAll),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/// PROC_CN_MCAST_LISTEN to the kernel.
+int request_events(int fd) {
+  nlmsghdr netlink{};
+  cn_msg connector{};
+  const proc_cn_mcast_op operation = PROC_CN_MCAST_LISTEN;
+  std::array<std::byte, kEvent + sizeof operation> request{};
+  netlink.nlmsg_len = request.size();
+  netlink.nlmsg_type = NLMSG_DONE;
+  connector.id = {CN_IDX_PROC, CN_VAL_PROC};
+  connector.seq = static_cast<std::uint32_t>(::getpid());
+  connector.len = sizeof operation;
+  std::memcpy(request.data(), &netlink, sizeof netlink);
+  std::memcpy(request.data() + NLMSG_HDRLEN, &connector, sizeof connector);
+  std::memcpy(request.data() + kEvent, &operation, sizeof operation);
+  return ::send(fd, request.data(), request.size(), 0) < 0 ? -1 : 0;
+}
+
+/// The answer to another listener's request is not ours.
+bool ours(const cn_msg& message) { return message.seq == static_cast<std::uint32_t>(::getpid()); }
+
+std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
+  cn_msg message{};
+  proc_event event{};
+  if (size < kEvent + sizeof event) return std::nullopt;
+  std::memcpy(&message, data + NLMSG_HDRLEN, sizeof message);
+  std::memcpy(&event, data + kEvent, sizeof event);
+  if (message.id.idx != CN_IDX_PROC || message.id.val != CN_VAL_PROC) return std::nullopt;
+  const auto& facts = event.event_data;
+  switch (static_cast<std::uint32_t>(event.what)) {
+    case kNone:
+      if (!ours(message)) return std::nullopt;
+      return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err)};
+    case kExec:
+      return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0};
+    case kComm:
+      return ProcEvent{ProcEvent::Kind::thread, facts.comm.process_tgid, 0};
+    case kFork:
+      return ProcEvent{ProcEvent::Kind::thread, facts.fork.child_tgid, 0};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Result<ProcConnector> ProcConnector::open() {
+  Fd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR));
+  if (!fd) return fail_call(errno, "socket");
+  if (attach_filter(fd.get()) != 0) return fail_call(errno, "filter");
+  const int size = kReceiveBuffer;
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
+    return fail_call(errno, "receive buffer (needs CAP_NET_ADMIN)");
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = CN_IDX_PROC;
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return fail_call(errno, "bind");
+  if (request_events(fd.get()) != 0) return fail_call(errno, "request");
+  return ProcConnector(std::move(fd));
+}
+
+Result<ProcEvents> ProcConnector::read() {
+  std::array<std::array<std::byte, kMessage>, kBatch> data;
+  std::array<iovec, kBatch> vectors{};
+  std::array<sockaddr_nl, kBatch> senders{};
+  std::array<mmsghdr, kBatch> headers{};
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    vectors[i] = {data[i].data(), data[i].size()};
+    headers[i].msg_hdr.msg_iov = &vectors[i];
+    headers[i].msg_hdr.msg_iovlen = 1;
+    headers[i].msg_hdr.msg_name = &senders[i];
+    headers[i].msg_hdr.msg_namelen = sizeof senders[i];
+  }
+  ProcEvents result;
+  const int count = ::recvmmsg(fd_.get(), headers.data(), kBatch, MSG_DONTWAIT, nullptr);
+  if (count < 0) {
+    const int code = errno;
+    result.lost = code == ENOBUFS;
+    if (result.lost || code == EAGAIN || code == EINTR) return result;
+    return fail_call(code, "receive");
+  }
+  result.events.reserve(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    if (senders[i].nl_pid != 0) continue;  // only the kernel is believed
+    if (const auto event = decode(data[i].data(), headers[i].msg_len))
+      result.events.push_back(*event);
+  }
+  return result;
+}
+
+Status probe_connector(std::chrono::milliseconds patience) {
+  auto connector = ProcConnector::open();
+  if (!connector) return forward(connector.error());
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd ready{connector->fd(), POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) == 0)
+      return fail(ETIMEDOUT,
+                  "proc connector: no answer from the kernel: this is not the initial pid or user "
+                  "namespace");
+    const auto batch = connector->read();
+    if (!batch) return forward(batch.error());
+    for (const auto& event : batch->events) {
+      if (event.kind != ProcEvent::Kind::listening) continue;
+      if (event.code != 0) return fail_call(event.code, "request");
+      return {};
+    }
+  }
+}
+
+}  // namespace kcg
