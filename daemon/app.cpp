@@ -86,10 +86,10 @@ Result<int> run_daemon(const Options& options, const LoadedConfig& loaded) {
     if (!again) return forward(again.error());
     return std::move(again->config);
   });
-  auto watches = Watches::create(**loop, config, *host, **proc,
+  auto watches = Watches::create(**loop, config, *host, **proc, clock,
                                  [&reconciler](const Hint& hint) { reconciler.hint(hint); });
   if (!watches) return forward(watches.error());
-  for (const auto& note : (*watches)->notes()) log.warning(note);
+  for (const auto& note : (*watches)->problems()) log.warning(note);
   reconciler.set_follower(watches->get());
   auto signals = answer_signals(**loop, reconciler, log);
   if (!signals) return forward(signals.error());
