@@ -98,8 +98,7 @@ Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, cons
 std::vector<Thread> classify_vmm(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
                                  const KvmVcpus& kvm) {
   std::set<Pid> kvm_tids;
-  for (const auto& [vcpu, tid] : kvm.tid_of)
-    if (tid != 0) kvm_tids.insert(tid);
+  for (const auto& [vcpu, tid] : kvm.tid_of) kvm_tids.insert(tid);  // 0, not run yet, is nobody's
   std::vector<Thread> out;
   for (const auto& facts : threads)
     out.push_back(classify_vmm_thread(hypervisor, facts, kvm, kvm_tids));

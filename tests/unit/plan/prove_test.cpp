@@ -373,6 +373,13 @@ TEST(Prove, TrustedIdentitiesOutliveTheirParents) {
   EXPECT_EQ(told(prove(inputs(), {reused}, trusted)), "");
 }
 
+TEST(Prove, TheBestTrustedRoleCounts) {
+  const auto vmm = process(20, 1, "/opt/vmm", {});
+  const std::set<Trusted> trusted = {{vmm.key, ProcessRole::descendant, Hypervisor::unknown},
+                                     {vmm.key, ProcessRole::vmm, Hypervisor::firecracker}};
+  EXPECT_EQ(told(prove(inputs(), {vmm}, trusted)), "20 vmm firecracker");
+}
+
 TEST(Prove, ATrustedShimStaysWhenItsBundleIsGone) {
   auto in = inputs();
   in.bundle.reset();

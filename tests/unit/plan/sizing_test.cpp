@@ -267,6 +267,8 @@ TEST(Sizing, MemorySumIsOfThisMoment) {
   const auto sizing = size(config_of(row), inputs_of(row), request_of(row));
   EXPECT_EQ(sizing.memory_sum, kMib);
   EXPECT_EQ(sizing.memory_max, 450 * kMib);
+  const auto huge = json::parse(R"({"containers": [{"bytes": 9223372036854771712}]})");
+  EXPECT_EQ(size({}, inputs_of(huge), {}).memory_sum, std::nullopt) << "v1's way to say unlimited";
   const auto none = json::parse(R"({"annotation": "350", "history_mib": 100})");
   EXPECT_EQ(size(config_of(none), inputs_of(none), request_of(none)).memory_sum, std::nullopt);
 }
