@@ -63,6 +63,10 @@ int attach_filter(int fd) {
   return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
+/// All listeners hear the answers to all requests. Ours carries this number, plus one; the sequence
+/// number that was sent does not come back.
+std::uint32_t own_mark() { return static_cast<std::uint32_t>(::getpid()); }
+
 /// PROC_CN_MCAST_LISTEN to the kernel.
 int request_events(int fd) {
   nlmsghdr netlink{};
@@ -72,16 +76,13 @@ int request_events(int fd) {
   netlink.nlmsg_len = request.size();
   netlink.nlmsg_type = NLMSG_DONE;
   connector.id = {CN_IDX_PROC, CN_VAL_PROC};
-  connector.seq = static_cast<std::uint32_t>(::getpid());
+  connector.ack = own_mark();
   connector.len = sizeof operation;
   std::memcpy(request.data(), &netlink, sizeof netlink);
   std::memcpy(request.data() + NLMSG_HDRLEN, &connector, sizeof connector);
   std::memcpy(request.data() + kEvent, &operation, sizeof operation);
   return ::send(fd, request.data(), request.size(), 0) < 0 ? -1 : 0;
 }
-
-/// The answer to another listener's request is not ours.
-bool ours(const cn_msg& message) { return message.seq == static_cast<std::uint32_t>(::getpid()); }
 
 std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
   cn_msg message{};
@@ -93,7 +94,7 @@ std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
   const auto& facts = event.event_data;
   switch (static_cast<std::uint32_t>(event.what)) {
     case kNone:
-      if (!ours(message)) return std::nullopt;
+      if (message.ack != own_mark() + 1) return std::nullopt;
       return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err)};
     case kExec:
       return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0};
