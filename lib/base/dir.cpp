@@ -78,8 +78,7 @@ Result<std::string> read_all(int fd, std::size_t max_bytes) {
   std::size_t have = 0;
   for (;;) {
     text.resize(have + (have < 4096 ? 4096 : have));
-    const ssize_t got =
-        ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    const ssize_t got = ::read(fd, text.data() + have, text.size() - have);
     if (got < 0) {
       const int code = errno;
       if (code == EINTR) continue;

@@ -52,7 +52,6 @@ bool cloud_hypervisor_io(std::string_view comm) {
 }
 
 std::optional<ThreadClass> by_name(Hypervisor hypervisor, std::string_view comm) {
-  if (numbered(comm, "vhost-")) return ThreadClass::io;
   bool vcpu = false;
   bool io = false;
   switch (hypervisor) {
@@ -84,9 +83,18 @@ std::optional<ThreadClass> by_name(Hypervisor hypervisor, std::string_view comm)
   return std::nullopt;
 }
 
+/// Threads that the kernel makes inside a VMM carry the saved registers of the thread that caused
+/// them, a vCPU in KVM_RUN perhaps: only their names tell.
+std::optional<ThreadClass> kernel_made(std::string_view comm) {
+  if (numbered(comm, "vhost-")) return ThreadClass::io;
+  if (comm == "kvm-nx-lpage-re") return ThreadClass::vmm;
+  return std::nullopt;
+}
+
 Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, const KvmVcpus& kvm,
                            const std::set<Pid>& kvm_tids) {
   if (kvm_tids.count(facts.key.pid) > 0) return {facts, ThreadClass::vcpu, ClassSource::kvm};
+  if (const auto cls = kernel_made(facts.comm)) return {facts, *cls, ClassSource::name};
   if (kvm.tid_of.empty()) {
     if (facts.in_vcpu_ioctl) return {facts, ThreadClass::vcpu, ClassSource::syscall};
     if (facts.guest_ticks > 0) return {facts, ThreadClass::vcpu, ClassSource::guest_time};

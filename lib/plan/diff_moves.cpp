@@ -25,6 +25,17 @@ bool is_within(const std::string& group, const CgroupPath& top) {
   return path && path->within(top);
 }
 
+/// True for a process that was just born somewhere else among our groups, as a VMM is in the class
+/// group of its shim.
+bool none_in_place(const WantedProcess& wanted, const Process& process, std::size_t hierarchy) {
+  const auto count = std::min(wanted.threads.size(), process.threads.size());
+  for (std::size_t t = 0; t < count; ++t) {
+    const auto& place = wanted.threads[t].paths[hierarchy];
+    if (place && place->str() == group_now(process.threads[t], hierarchy)) return false;
+  }
+  return true;
+}
+
 GroupRole role_of(const Desired& desired, const GroupRef& ref) {
   for (const auto& group : desired.groups)
     if (group.ref == ref) return group.role;
@@ -50,9 +61,11 @@ void Steps::move_processes() {
     const auto* process = find_process(observed_, wanted.key);
     if (process == nullptr || process->threads.empty()) continue;
     const auto& leader = process->threads.front();
-    for (std::size_t i = 0; i < wanted.home.size(); ++i)
-      if (wanted.home[i] && !is_within(group_now(leader, i), *wanted.top[i]))
-        move(wanted, i, leader);
+    for (std::size_t i = 0; i < wanted.home.size(); ++i) {
+      if (!wanted.home[i]) continue;
+      const bool with_us = is_within(group_now(leader, i), *wanted.top[i]);
+      if (!with_us || none_in_place(wanted, *process, i)) move(wanted, i, leader);
+    }
   }
 }
 

@@ -189,10 +189,12 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
 /// 500 ms; a vCPU that KVM knows but that has not run yet, for as long, with doubling delay.
 std::optional<Instant> next_look(Record& record, const Observed& observed, Instant now) {
   std::set<TaskKey> unnamed;
-  for (const auto& process : observed.processes)
+  for (const auto& process : observed.processes) {
+    if (process.role != ProcessRole::vmm) continue;
     for (const auto& thread : process.threads)
-      if (process.role == ProcessRole::vmm && thread.by == ClassSource::fallback)
+      if (thread.by == ClassSource::fallback || thread.by == ClassSource::role)
         unnamed.insert(thread.facts.key);
+  }
   const bool grown =
       !std::includes(record.unnamed.begin(), record.unnamed.end(), unnamed.begin(), unnamed.end());
   if (grown) {
