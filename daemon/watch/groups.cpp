@@ -11,6 +11,9 @@ namespace kcg {
 
 namespace {
 
+constexpr std::uint32_t kWritten = IN_MODIFY;
+constexpr std::uint32_t kChildren = IN_CREATE | IN_DELETE | IN_ONLYDIR;
+
 std::optional<std::string> path_of(const Host& host, const GroupFile& file) {
   const auto* hierarchy = host.find(file.group.hierarchy);
   if (hierarchy == nullptr) return std::nullopt;
@@ -39,7 +42,8 @@ Status GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& fi
     const auto path = path_of(host_, file);
     if (!path) continue;
     // Asked for every time: it costs 2 us, and tells a group that was made anew from the old one.
-    const auto wd = inotify_->add(*path, IN_MODIFY | IN_DONT_FOLLOW);
+    const auto mask = file.file.empty() ? kChildren : kWritten;
+    const auto wd = inotify_->add(*path, mask | IN_DONT_FOLLOW);
     if (!wd && wd.error().code != ENOENT && result) result = forward(wd.error());
     if (!wd) continue;
     files_[id][file] = *wd;

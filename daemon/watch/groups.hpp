@@ -16,7 +16,7 @@
 
 namespace kcg {
 
-/// Value: one control file of one group.
+/// Value: one control file of one group; no file: the group's children as they come and go.
 struct GroupFile {
   GroupRef group;
   std::string file;

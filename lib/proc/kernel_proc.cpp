@@ -42,6 +42,8 @@ Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
   const std::string name = std::to_string(tid);
   auto stat = read_stat(tasks, name + "/stat");
   if (!stat) return forward(gone(stat.error(), tid));
+  // A zombie is in no group any more, whatever its cgroup file says.
+  if (stat->state == 'Z' || stat->state == 'X') return fail(ESRCH, "task {} has ended", tid);
   const auto text = tasks.read(name + "/cgroup");
   if (!text) return forward(gone(text.error(), tid));
   auto groups = groups_for(host, *text);
