@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/sample_views.hpp"
+
+namespace kcg::samples {
+
+namespace {
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+constexpr const char* kPod = "/kubepods/burstable/pod1";
+constexpr const char* kGroup = "/kubepods/burstable/pod1/kata-sandbox-0123456789abcdef";
+constexpr std::int64_t kStart = 1'700'000'000;  // 2023-11-14T22:13:20Z
+
+ThreadView thread(Pid pid, Pid tid, ThreadClass cls, const char* comm, const std::string& now,
+                  const std::string& wanted) {
+  ThreadView view;
+  view.pid = pid;
+  view.tid = tid;
+  view.role = cls == ThreadClass::shim ? ProcessRole::shim : ProcessRole::vmm;
+  view.cls = cls;
+  view.by = cls == ThreadClass::vcpu ? ClassSource::kvm : ClassSource::role;
+  view.comm = comm;
+  view.cpu_usec = static_cast<std::uint64_t>(tid) * 10'000;
+  view.group_now = now;
+  view.group_wanted = wanted;
+  view.placed = now == wanted;
+  return view;
+}
+
+GroupView group(GroupRole role, const std::string& path, GroupType type) {
+  GroupView view;
+  view.role = role;
+  view.path = path;
+  view.type = type;
+  view.hierarchies = {"v2"};
+  view.exists = true;
+  return view;
+}
+
+std::string below(const char* name) { return std::string(kGroup) + "/" + name; }
+
+std::vector<GroupView> v2_groups() {
+  auto sandbox = group(GroupRole::sandbox, kGroup, GroupType::domain);
+  sandbox.limits = {{"memory.max", "max"}};
+  sandbox.wanted = {{"memory.max", "1172307968"}};
+  sandbox.memory_current = 512 * kMiB;
+  auto vcpu = group(GroupRole::vcpu, below("vcpu"), GroupType::threaded);
+  vcpu.limits = {{"cpu.max", "150000 100000"}, {"cpu.weight", "200"}};
+  auto shim = group(GroupRole::shim, below("shim"), GroupType::threaded);
+  shim.exists = false;
+  return {sandbox, vcpu, group(GroupRole::io, below("io"), GroupType::threaded),
+          group(GroupRole::vmm, below("vmm"), GroupType::threaded), shim};
+}
+
+std::vector<Container> containers() {
+  Container app;
+  app.id = "aaaa1111";
+  app.name = "app";
+  app.source = ResourceSource::kata_state;
+  app.cgroups_path = "/kubepods/burstable/pod1/aaaa1111";
+  app.resources.memory_limit = static_cast<std::int64_t>(512 * kMiB);
+  app.resources.cpu_quota = 150'000;
+  app.resources.cpu_period = 100'000;
+  app.resources.cpu_shares = 1536;
+  app.resources.cpus = "0-1,4";
+  app.resources.mems = "0";
+  app.resources.hugepages = {{"2MB", 4 * kMiB}};
+  Container helper;
+  helper.id = "bbbb2222";
+  helper.name = "init";
+  helper.stopped = true;
+  helper.resources.memory_limit = -1;
+  return {app, helper};
+}
+
+CgroupPath path(const std::string& text) { return CgroupPath::parse(text).value(); }
+
+WantedGroup wanted(GroupRole role, const char* hierarchy, const std::string& where,
+                   GroupType type) {
+  WantedGroup one;
+  one.role = role;
+  one.ref = {hierarchy, path(where)};
+  one.type = type;
+  return one;
+}
+
+Step step(Op op, const char* hierarchy, const std::string& where) {
+  Step one;
+  one.op = op;
+  one.group = {hierarchy, path(where)};
+  return one;
+}
+
+Explanation memory_explanation() {
+  Explanation one;
+  one.subject = std::string("memory.max of ") + kGroup;
+  one.value = "1172307968";
+  one.formula = "(512 + 256) MiB + 350 MiB = 1118 MiB";
+  one.inputs = {{"container app", "536870912", "kata-state"},
+                {"overhead", "350 MiB", "annotation"}};
+  one.change = "the containers' limits or the annotation";
+  return one;
+}
+
+}  // namespace
+
+SandboxView degraded() {
+  SandboxView view;
+  view.id = kFirstId;
+  view.pod_namespace = "default";
+  view.pod_name = "nginx";
+  view.pod_uid = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed";
+  view.handler = "kata";
+  view.engine = Engine::containerd;
+  view.layout_source = LayoutSource::kata_state;
+  view.state = SandboxState::degraded;
+  view.pod_cgroup = kPod;
+  view.sandbox_cgroup = kGroup;
+  view.hypervisor = Hypervisor::qemu;
+  view.shim_pid = 4200;
+  view.vmm_pid = 4240;
+  view.vcpus = 2;
+  view.overhead = {350 * kMiB, 250, OverheadSource::annotation};
+  view.memory_used = 512 * kMiB;
+  view.memory_limit = 1118 * kMiB;
+  view.created = kStart;
+  view.threads = {
+      thread(4200, 4200, ThreadClass::shim, "containerd-shim", below("vmm"), below("shim")),
+      thread(4240, 4240, ThreadClass::vmm, "qemu-system-x86", below("vmm"), below("vmm")),
+      thread(4240, 4241, ThreadClass::vcpu, "CPU 0/KVM", below("vcpu"), below("vcpu")),
+      thread(4240, 4242, ThreadClass::vcpu, "CPU 1/KVM", kPod, below("vcpu"))};
+  view.groups = v2_groups();
+  view.containers = containers();
+  view.conditions = {
+      {{ConditionName::parent_undersized, "have 1 GiB, need 1118 MiB: /kubepods/burstable/pod1"},
+       kStart + 60},
+      {{ConditionName::quota_clamped, "150000 to 100000"}, 0}};
+  return view;
+}
+
+SandboxView legacy() {
+  SandboxView view;
+  view.id = kSecondId;
+  view.pod_name = "bare";
+  view.layout = Layout::legacy;
+  view.layout_source = LayoutSource::config;
+  view.driver = Driver::systemd;
+  view.state = SandboxState::placed;
+  view.pod_cgroup = "/docker";
+  view.sandbox_cgroup = "/docker/kata_0123";
+  view.overhead_cgroup = "/kata/0123";
+  view.hypervisor = Hypervisor::cloud_hypervisor;
+  view.vmm_pid = 77;
+  view.vcpus = 1;
+  view.overhead = {120 * kMiB, 250, OverheadSource::default_value};
+  auto constrained = group(GroupRole::constrained, view.sandbox_cgroup, GroupType::v1);
+  constrained.hierarchies = {"cpu,cpuacct", "cpuset"};
+  constrained.limits = {{"cpu.cfs_quota_us", "50000"}};
+  auto rest = group(GroupRole::unconstrained, view.overhead_cgroup, GroupType::v1);
+  rest.hierarchies = {"cpu,cpuacct", "cpuset", "memory"};
+  view.groups = {constrained, rest};
+  view.threads = {
+      thread(77, 78, ThreadClass::vcpu, "vcpu0", view.sandbox_cgroup, view.sandbox_cgroup)};
+  return view;
+}
+
+SandboxView ignored() {
+  SandboxView view;
+  view.id = "ffff0000ffff0000ffff0000ffff0000";
+  view.pod_namespace = "kube-system";
+  view.pod_name = "proxy";
+  view.engine = Engine::containerd;
+  view.ignored = "no proof that this is Kata's";
+  return view;
+}
+
+Planned planned_v2() {
+  Planned planned;
+  planned.id = kFirstId;
+  Desired& wish = planned.desired;
+  wish.layout_source = LayoutSource::kata_state;
+  wish.pod_cgroup = path(kPod);
+  wish.sandbox_cgroup = path(kGroup);
+  wish.act = true;
+  wish.overhead = {350 * kMiB, 250, OverheadSource::annotation};
+  auto sandbox = wanted(GroupRole::sandbox, "v2", kGroup, GroupType::domain);
+  sandbox.limits = {{"memory.max", "1172307968"}};
+  sandbox.seeds = {{"cpuset.cpus", "0-3"}};
+  wish.groups = {sandbox, wanted(GroupRole::vcpu, "v2", below("vcpu"), GroupType::threaded)};
+  wish.explanations = {memory_explanation()};
+  auto limit = step(Op::limit, "v2", kGroup);
+  limit.key = "memory.max";
+  limit.old_value = "max";
+  limit.new_value = "1172307968";
+  auto move = step(Op::move_thread, "v2", below("vcpu"));
+  move.key = "cgroup.threads";
+  move.old_value = kPod;
+  move.new_value = below("vcpu");
+  move.task = TaskKey{4242, 99};
+  move.process = 4240;
+  move.cls = ThreadClass::vcpu;
+  planned.plan.steps = {step(Op::create, "v2", below("shim")), limit, move};
+  planned.conditions = {{ConditionName::parent_undersized, "have 1 GiB, need 1118 MiB"}};
+  return planned;
+}
+
+Planned planned_v1() {
+  Planned planned;
+  planned.id = kSecondId;
+  planned.hierarchy = HierarchyMode::hybrid;
+  Desired& wish = planned.desired;
+  wish.layout = Layout::legacy;
+  wish.layout_source = LayoutSource::config;
+  wish.driver = Driver::systemd;
+  wish.pod_cgroup = path("/docker");
+  wish.sandbox_cgroup = path("/docker/kata_0123");
+  wish.overhead_cgroup = path("/kata/0123");
+  wish.waiting_for = "the VMM's exec";
+  wish.overhead = {120 * kMiB, 250, OverheadSource::default_value};
+  auto root = wanted(GroupRole::unconstrained, "memory", "/kata", GroupType::v1);
+  root.shared = true;
+  auto cpu = wanted(GroupRole::constrained, "cpu,cpuacct", "/docker/kata_0123", GroupType::v1);
+  cpu.limits = {{"cpu.cfs_quota_us", "50000"}, {"cpu.shares", "1024"}};
+  auto memory = wanted(GroupRole::constrained, "memory", "/docker/kata_0123", GroupType::v1);
+  memory.limits = {{"memory.limit_in_bytes", "536870912"}};
+  wish.groups = {root, cpu, memory,
+                 wanted(GroupRole::unconstrained, "memory", "/kata/0123", GroupType::v1)};
+  auto move = step(Op::move_process, "memory", "/kata/0123");
+  move.task = TaskKey{77, 5};
+  move.process = 77;
+  move.cls = ThreadClass::vmm;
+  auto scope = step(Op::start_scope, "", "/system.slice/kata-0123.scope");
+  scope.key = "kata-0123.scope";
+  planned.plan.steps = {move, scope};
+  return planned;
+}
+
+}  // namespace kcg::samples

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The promises of the JSON documents. Their whole form is held by golden files and schemas
+// (tests/unit/cgctl).
+#include "plan/documents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "plan/view.hpp"
+#include "support/sample_views.hpp"
+
+namespace kcg {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parsed(const std::string& document) { return Json::parse(document); }
+
+TEST(Document, OneSandboxStandsAtTopLevelManyDoNot) {
+  const auto one = parsed(plan_document({samples::planned_v2()}, true));
+  EXPECT_EQ(one.at("version"), 1);
+  EXPECT_EQ(one.at("sandbox"), samples::kFirstId);
+  EXPECT_FALSE(one.contains("sandboxes"));
+  const auto listed = parsed(plan_document({samples::planned_v2()}, false));
+  EXPECT_EQ(listed.at("version"), 1);
+  EXPECT_EQ(listed.at("sandboxes").size(), 1U);
+  EXPECT_FALSE(listed.contains("sandbox"));
+}
+
+TEST(Document, NoSandboxIsAnEmptyList) {
+  for (const auto& text : {plan_document({}, false), explain_document({}, false), list_document({}),
+                           tree_document({}, false)})
+    EXPECT_EQ(parsed(text), Json::parse(R"({"version":1,"sandboxes":[]})"));
+}
+
+TEST(Document, UnlimitedIsNull) {
+  auto view = samples::degraded();
+  view.memory_limit.reset();
+  const auto shown = parsed(show_document(view));
+  EXPECT_TRUE(shown.at("memory").at("limit_bytes").is_null());
+  EXPECT_TRUE(shown.at("containers").at(1).at("memory_limit_bytes").is_null());
+  EXPECT_EQ(shown.at("containers").at(0).at("memory_limit_bytes"), 536870912);
+}
+
+TEST(Document, OnlyWhatIsKnownIsPresent) {
+  SandboxView view;
+  view.id = "abcd";
+  const auto shown = parsed(show_document(view));
+  for (const auto* key : {"pod", "handler", "hypervisor", "shim_pid", "vmm_pid", "created",
+                          "pod_cgroup", "sandbox_cgroup", "overhead_cgroup"})
+    EXPECT_FALSE(shown.contains(key)) << key;
+  EXPECT_FALSE(shown.at("memory").contains("used_bytes"));
+  const auto planned = parsed(
+      plan_document({Planned{.id = "abcd", .desired = {}, .plan = {}, .conditions = {}}}, true));
+  EXPECT_FALSE(planned.contains("pod_cgroup"));
+  EXPECT_FALSE(planned.contains("sandbox_cgroup"));
+}
+
+TEST(Document, WhatIsNotUtf8IsReplaced) {
+  auto view = samples::degraded();
+  view.threads[0].comm = "a\xff\xfe";
+  view.groups[0].path = "/p\xc0";
+  view.groups[0].limits["k\xff"] = "\x80";
+  view.conditions[0].condition.text = "\xed\xa0\x80";
+  EXPECT_EQ(parsed(threads_document(view)).at("threads").at(0).at("name"),
+            "a\xef\xbf\xbd\xef\xbf\xbd");
+  for (const auto& text : {show_document(view), list_document({view}), tree_document({view}, true)})
+    EXPECT_TRUE(Json::accept(text));
+}
+
+TEST(PlanDocument, OneGroupPerPathWithItsHierarchiesAndTheSumOfItsLimits) {
+  const auto groups = parsed(plan_document({samples::planned_v1()}, true)).at("groups");
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].at("path"), "/docker/kata_0123");
+  EXPECT_EQ(groups[0].at("hierarchies"), (Json{"cpu,cpuacct", "memory"}));
+  EXPECT_EQ(groups[0].at("limits"), (Json{{"cpu.cfs_quota_us", "50000"},
+                                          {"cpu.shares", "1024"},
+                                          {"memory.limit_in_bytes", "536870912"}}));
+  EXPECT_EQ(groups[1].at("limits"), Json::object());
+}
+
+TEST(PlanDocument, LimitsAreWhatIsWantedWrittenWithoutSeeds) {
+  const auto groups = parsed(plan_document({samples::planned_v2()}, true)).at("groups");
+  EXPECT_EQ(groups.at(0).at("limits"), (Json{{"memory.max", "1172307968"}}));
+  EXPECT_EQ(groups.at(0).at("hierarchies"), Json{"v2"});
+}
+
+TEST(PlanDocument, StepsNameProcessAndThread) {
+  const auto steps = parsed(plan_document({samples::planned_v2()}, true)).at("steps");
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[0].at("op"), "create");
+  EXPECT_FALSE(steps[0].contains("key"));
+  EXPECT_EQ(steps[1].at("old"), "max");
+  EXPECT_EQ(steps[1].at("new"), "1172307968");
+  EXPECT_EQ(steps[2].at("pid"), 4240);
+  EXPECT_EQ(steps[2].at("tid"), 4242);
+  EXPECT_EQ(steps[2].at("class"), "vcpu");
+  const auto whole = parsed(plan_document({samples::planned_v1()}, true)).at("steps").at(0);
+  EXPECT_EQ(whole.at("pid"), 77);
+  EXPECT_FALSE(whole.contains("tid"));
+}
+
+TEST(ListDocument, IgnoredBundlesTellWhyAndNoState) {
+  const auto entry = parsed(list_document({samples::ignored()})).at("sandboxes").at(0);
+  EXPECT_EQ(entry.at("ignored"), "no proof that this is Kata's");
+  EXPECT_FALSE(entry.contains("state"));
+  EXPECT_FALSE(entry.contains("memory"));
+}
+
+TEST(Rfc3339, IsUtcAndKnowsTheCalendar) {
+  const struct {
+    std::int64_t seconds;
+    const char* text;
+  } rows[] = {{0, "1970-01-01T00:00:00Z"},
+              {951782400, "2000-02-29T00:00:00Z"},
+              {1700000000, "2023-11-14T22:13:20Z"},
+              {-1, "1969-12-31T23:59:59Z"},
+              {253402300799, "9999-12-31T23:59:59Z"},
+              {253402300800, ""}};
+  for (const auto& row : rows) EXPECT_EQ(rfc3339(row.seconds), row.text);
+}
+
+}  // namespace
+}  // namespace kcg

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgctl/bus_source.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "cgctl/failure.hpp"
+#include "daemon/bus/compat.hpp"
+#include "daemon/bus/convert.hpp"
+#include "daemon/bus/names.hpp"
+#include "manager_proxy.h"
+
+namespace kcg::cgctl {
+
+namespace {
+
+using bus::Properties;
+using bus::PropertiesList;
+
+/// A plan of a big node takes a while; a daemon that is stuck must not keep us for ever.
+constexpr std::chrono::seconds kPatience{60};
+
+/// The generated calls; signals are of no interest here.
+class ManagerProxy final : public io::katacontainers::CgroupManager1::Manager_proxy {
+ public:
+  explicit ManagerProxy(sdbus::IProxy& proxy) : Manager_proxy(proxy) {}
+  ~ManagerProxy() = default;
+
+ private:
+  void onSandboxAdded(const std::string&, const sdbus::ObjectPath&) override {}
+  void onSandboxRemoved(const std::string&, const sdbus::ObjectPath&) override {}
+  void onSandboxStateChanged(const std::string&, const std::string&, const std::string&) override {}
+  void onConditionChanged(const std::string&, const std::string&, const std::string&, const bool&,
+                          const std::string&) override {}
+};
+
+/// The library's exceptions end here.
+template <class Act>
+auto guarded(Act&& act) -> Result<decltype(act())> {
+  try {
+    if constexpr (std::is_void_v<decltype(act())>) {
+      std::forward<Act>(act)();
+      return {};
+    } else {
+      return std::forward<Act>(act)();
+    }
+  } catch (const sdbus::Error& error) {
+    return tl::unexpected<Error>(error_from_bus(std::string(error.getName()), error.getMessage()));
+  }
+}
+
+tl::unexpected<Error> unreachable(const std::string& text) {
+  return fail(static_cast<int>(ClientError::not_reachable), "{}", text);
+}
+
+bool name_has_owner(sdbus::IConnection& connection) {
+  const auto proxy = bus::make_proxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+  bool owned = false;
+  proxy->callMethod("NameHasOwner")
+      .onInterface("org.freedesktop.DBus")
+      .withArguments(std::string(bus::kBusName))
+      .storeResultsTo(owned);
+  return owned;
+}
+
+Result<sdbus::UnixFd> pidfd_of(Pid pid) {
+  const Fd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (const int error = errno; !fd)
+    return fail(error, "process {}: pidfd_open: {}", pid, errno_text(error));
+  return sdbus::UnixFd(fd.get());
+}
+
+template <class T>
+void put(Properties& to, const char* key, const std::optional<T>& value) {
+  if (value) to[key] = sdbus::Variant(*value);
+}
+
+Status put_pidfd(Properties& to, const char* key, std::optional<Pid> pid) {
+  if (!pid) return {};
+  const auto fd = pidfd_of(*pid);
+  if (!fd) return forward(fd.error());
+  to[key] = sdbus::Variant(*fd);
+  return {};
+}
+
+sdbus::Variant containers_value(const std::vector<ContainerOption>& containers) {
+  std::vector<sdbus::Struct<std::string, Properties>> list;
+  for (const auto& one : containers) {
+    Properties limits;
+    put(limits, "MemoryLimit", one.memory);
+    put(limits, "CpuQuota", one.cpu_quota);
+    put(limits, "CpuPeriod", one.cpu_period);
+    put(limits, "CpuShares", one.cpu_shares);
+    if (!one.cpus.empty()) limits["Cpus"] = sdbus::Variant(one.cpus);
+    if (!one.mems.empty()) limits["Mems"] = sdbus::Variant(one.mems);
+    list.emplace_back(one.id, limits);
+  }
+  return sdbus::Variant(list);
+}
+
+Result<Properties> registration(const RegisterOptions& options) {
+  Properties out;
+  put(out, "CgroupsPath", options.cgroups_path);
+  put(out, "RuntimeHandler", options.handler);
+  put(out, "PodNamespace", options.pod_namespace);
+  put(out, "PodName", options.pod_name);
+  put(out, "PodUid", options.pod_uid);
+  put(out, "MemoryOverhead", options.memory_overhead);
+  put(out, "CpuOverheadMilli", options.cpu_overhead_milli);
+  put(out, "SandboxCgroupOnly", options.sandbox_cgroup_only);
+  std::map<std::string, std::string> annotations;
+  for (const auto& [key, value] : options.annotations) annotations[key] = value;
+  if (!annotations.empty()) out["Annotations"] = sdbus::Variant(annotations);
+  if (!options.containers.empty()) out["Containers"] = containers_value(options.containers);
+  if (auto status = put_pidfd(out, "ShimPidFd", options.shim_pid); !status)
+    return forward(status.error());
+  if (auto status = put_pidfd(out, "VmmPidFd", options.vmm_pid); !status)
+    return forward(status.error());
+  return out;
+}
+
+}  // namespace
+
+struct BusSource::Impl {
+  std::unique_ptr<sdbus::IConnection> connection;
+  std::unique_ptr<sdbus::IProxy> proxy;
+  ManagerProxy manager;
+
+  explicit Impl(std::unique_ptr<sdbus::IConnection> to)
+      : connection(std::move(to)),
+        proxy(bus::make_proxy(*connection, bus::kBusName, bus::kRootPath)),
+        manager(*proxy) {
+    connection->setMethodCallTimeout(kPatience);
+  }
+};
+
+BusSource::BusSource(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BusSource::~BusSource() = default;
+
+Result<std::unique_ptr<BusSource>> BusSource::connect(const std::string& address) {
+  try {
+    auto connection = bus::connect(address);
+    if (!name_has_owner(*connection))
+      return unreachable(std::string("nobody owns ") + bus::kBusName + " on the bus '" + address +
+                         "': is kata-cgroupd running?");
+    return std::unique_ptr<BusSource>(new BusSource(std::make_unique<Impl>(std::move(connection))));
+  } catch (const sdbus::Error& error) {
+    return unreachable("bus '" + address + "': " + error.getMessage());
+  }
+}
+
+Result<std::vector<SandboxView>> BusSource::list(bool ignored) {
+  std::vector<SandboxView> views;
+  const auto take = [&views](const Properties& properties) -> Status {
+    auto view = bus::view_from(properties);
+    if (!view) return forward(view.error());
+    views.push_back(*std::move(view));
+    return {};
+  };
+  const auto listed = guarded([&] { return impl_->manager.ListSandboxes(); });
+  if (!listed) return forward(listed.error());
+  for (const auto& one : *listed)
+    if (auto status = take(one.get<2>()); !status) return forward(status.error());
+  if (!ignored) return views;
+  const auto bundles = guarded([&] { return impl_->manager.ListIgnored(); });
+  if (!bundles) return forward(bundles.error());
+  for (const auto& one : *bundles)
+    if (auto status = take(one.get<1>()); !status) return forward(status.error());
+  return views;
+}
+
+Result<SandboxView> BusSource::view(const std::string& id) {
+  const auto properties = guarded([&] {
+    const auto path = impl_->manager.GetSandbox(id);
+    const auto object = bus::make_proxy(*impl_->connection, bus::kBusName, path);
+    Properties all;
+    object->callMethod("GetAll")
+        .onInterface("org.freedesktop.DBus.Properties")
+        .withArguments(std::string(bus::kSandboxInterface))
+        .storeResultsTo(all);
+    return all;
+  });
+  if (!properties) return forward(properties.error());
+  return bus::view_from(*properties);
+}
+
+Result<std::string> BusSource::plan(const std::string& id) {
+  return guarded([&] { return impl_->manager.Plan(id); });
+}
+
+Result<std::string> BusSource::explain(const std::string& id) {
+  return guarded([&] { return impl_->manager.Explain(id); });
+}
+
+Result<std::uint32_t> BusSource::reconcile(const std::string& id, bool adopt) {
+  return guarded([&] { return impl_->manager.Reconcile(id, adopt); });
+}
+
+Status BusSource::register_sandbox(const std::string& id, const RegisterOptions& options) {
+  const auto properties = registration(options);
+  if (!properties) return forward(properties.error());
+  return guarded([&] { (void)impl_->manager.RegisterSandbox(id, *properties); });
+}
+
+Status BusSource::unregister_sandbox(const std::string& id) {
+  return guarded([&] { impl_->manager.UnregisterSandbox(id); });
+}
+
+}  // namespace kcg::cgctl

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon as seen over D-Bus. Blocking calls; the daemon is never started by them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cgctl/source.hpp"
+
+namespace kcg::cgctl {
+
+/// Resource: a connection to a bus on which somebody owns the daemon's name.
+class BusSource final : public Source {
+ public:
+  /// Error code ClientError::not_reachable when there is no bus or nobody owns the name.
+  [[nodiscard]] static Result<std::unique_ptr<BusSource>> connect(const std::string& address);
+  ~BusSource() override;
+  BusSource(const BusSource&) = delete;
+  BusSource& operator=(const BusSource&) = delete;
+
+  [[nodiscard]] Result<std::vector<SandboxView>> list(bool ignored) override;
+  [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
+  [[nodiscard]] Result<std::string> plan(const std::string& id) override;
+  [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+
+  /// Number of steps.
+  [[nodiscard]] Result<std::uint32_t> reconcile(const std::string& id, bool adopt);
+  [[nodiscard]] Status register_sandbox(const std::string& id, const RegisterOptions& options);
+  [[nodiscard]] Status unregister_sandbox(const std::string& id);
+
+ private:
+  struct Impl;
+  explicit BusSource(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kcg::cgctl

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The node itself, without the daemon: bundles, /proc and cgroups are read directly. Nothing is
+// written.
+#include "base/text.hpp"
+#include "cgctl/resolve.hpp"
+#include "cgctl/source.hpp"
+#include "cgroup/host.hpp"
+#include "config/reload.hpp"
+#include "daemon/manager.hpp"
+#include "observe/config_files.hpp"
+#include "observe/node.hpp"
+#include "plan/view.hpp"
+
+namespace kcg::cgctl {
+
+namespace {
+
+constexpr const char* kConfigFile = "/etc/kata-cgroupd/config.toml";
+
+Result<Config> read_node_config(const Options& options) {
+  const bool named = !options.config_file.empty();
+  const auto loaded = named ? read_config(options.config_file, true, {})
+                            : read_config(kConfigFile, false, default_drop_in_roots());
+  if (!loaded) return fail(static_cast<int>(ManagerError::config), "{}", loaded.error().text);
+  Config config = loaded->config;
+  if (!options.cgroup_root.empty()) config.cgroup.root = options.cgroup_root;
+  return with_run_root(std::move(config), options.run_root);
+}
+
+/// Looks once, at the first question: one command shows one moment.
+class NodeSource final : public Source {
+ public:
+  explicit NodeSource(const Options& options) : options_(options) {}
+
+  [[nodiscard]] Result<std::vector<SandboxView>> list(bool ignored) override;
+  [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
+  [[nodiscard]] Result<std::string> plan(const std::string& id) override;
+  [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+
+ private:
+  [[nodiscard]] Status look();
+  [[nodiscard]] Result<const Inspection*> find(const std::string& id);
+  [[nodiscard]] Result<std::vector<Planned>> planned(const std::string& id);
+
+  const Options& options_;
+  std::optional<NodeInspection> node_;
+};
+
+Status NodeSource::look() {
+  if (node_) return {};
+  const auto config = read_node_config(options_);
+  if (!config) return forward(config.error());
+  auto node = inspect_node(*config);
+  if (!node) return forward(node.error());
+  node_ = *std::move(node);
+  return {};
+}
+
+Result<const Inspection*> NodeSource::find(const std::string& id) {
+  if (auto status = look(); !status) return forward(status.error());
+  std::vector<std::string> ids;
+  for (const auto& one : node_->sandboxes) ids.push_back(one.view.id);
+  const auto at = resolve_id(ids, id);
+  if (!at) return forward(at.error());
+  return &node_->sandboxes[*at];
+}
+
+Result<std::vector<SandboxView>> NodeSource::list(bool ignored) {
+  if (auto status = look(); !status) return forward(status.error());
+  std::vector<SandboxView> views;
+  for (const auto& one : node_->sandboxes) views.push_back(one.view);
+  if (ignored) views.insert(views.end(), node_->ignored.begin(), node_->ignored.end());
+  return views;
+}
+
+Result<SandboxView> NodeSource::view(const std::string& id) {
+  const auto found = find(id);
+  if (!found) return forward(found.error());
+  return (*found)->view;
+}
+
+Result<std::vector<Planned>> NodeSource::planned(const std::string& id) {
+  std::vector<Planned> all;
+  if (id.empty()) {
+    if (auto status = look(); !status) return forward(status.error());
+    for (const auto& one : node_->sandboxes) all.push_back(one.planned);
+    return all;
+  }
+  const auto found = find(id);
+  if (!found) return forward(found.error());
+  all.push_back((*found)->planned);
+  return all;
+}
+
+Result<std::string> NodeSource::plan(const std::string& id) {
+  const auto all = planned(id);
+  if (!all) return forward(all.error());
+  return plan_document(*all, !id.empty());
+}
+
+Result<std::string> NodeSource::explain(const std::string& id) {
+  const auto all = planned(id);
+  if (!all) return forward(all.error());
+  return explain_document(*all, !id.empty());
+}
+
+/// What was assumed, else what the configuration says, else what this machine has, else v2.
+HierarchyMode assumed_hierarchy(const Options& options, const Config& config) {
+  if (options.assumed) return *options.assumed;
+  if (config.cgroup.hierarchy == HierarchyChoice::v1) return HierarchyMode::v1;
+  if (config.cgroup.hierarchy == HierarchyChoice::v2) return HierarchyMode::v2;
+  const auto host = discover_host(config.cgroup);
+  return host ? host->mode : HierarchyMode::v2;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> make_node_source(const Options& options) {
+  return std::make_unique<NodeSource>(options);
+}
+
+Result<std::string> plan_of_bundles(const Options& options) {
+  const auto config = read_node_config(options);
+  if (!config) return forward(config.error());
+  const auto planned = plan_bundles(*config, options.bundles, assumed_hierarchy(options, *config));
+  if (!planned) return forward(planned.error());
+  return plan_document({*planned}, true);
+}
+
+}  // namespace kcg::cgctl

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the reading verbs get their values: from the daemon, or from the kernel directly. Both give
+// the same values, so there is one renderer and one writer of JSON.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cgctl/options.hpp"
+#include "model/view.hpp"
+
+namespace kcg::cgctl {
+
+/// Interface: `id` is a full one or an unambiguous prefix; "" = all for plan and explain.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Sorted by id. With `ignored` also bundles that are not managed.
+  [[nodiscard]] virtual Result<std::vector<SandboxView>> list(bool ignored) = 0;
+  /// With threads and groups.
+  [[nodiscard]] virtual Result<SandboxView> view(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::string> plan(const std::string& id) = 0;
+  [[nodiscard]] virtual Result<std::string> explain(const std::string& id) = 0;
+};
+
+/// The node itself, without the daemon.
+[[nodiscard]] std::unique_ptr<Source> make_node_source(const Options& options);
+
+/// `plan --bundle`.
+[[nodiscard]] Result<std::string> plan_of_bundles(const Options& options);
+
+}  // namespace kcg::cgctl

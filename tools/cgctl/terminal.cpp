@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cgctl/terminal.hpp"
+
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+
+namespace kcg::cgctl {
+
+namespace {
+
+constexpr std::size_t kDefaultWidth = 80;
+
+std::string_view environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? "" : value;
+}
+
+std::size_t terminal_width() {
+  if (const auto columns = parse_u64(environment("COLUMNS")); columns && *columns > 0)
+    return *columns;
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kDefaultWidth;
+}
+
+bool wants_color(ColorChoice choice, bool terminal) {
+  if (choice != ColorChoice::automatic) return choice == ColorChoice::always;
+  return terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+}  // namespace
+
+Style style_of_stdout(ColorChoice choice) {
+  (void)std::setlocale(LC_CTYPE, "");  // ignored: an unknown locale is the C locale
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  Style style;
+  style.color = wants_color(choice, terminal);
+  style.utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+  if (terminal) style.width = terminal_width();
+  style.now = SystemClock().wall_seconds();
+  return style;
+}
+
+}  // namespace kcg::cgctl

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stdout is.
+#pragma once
+
+#include "cgctl/options.hpp"
+#include "cgctl/table.hpp"
+
+namespace kcg::cgctl {
+
+/// Style for stdout: its width, colour by choice, terminal and NO_COLOR, characters by locale.
+[[nodiscard]] Style style_of_stdout(ColorChoice choice);
+
+}  // namespace kcg::cgctl

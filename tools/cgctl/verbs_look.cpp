@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// list, show, tree, threads.
+#include <algorithm>
+
+#include "cgctl/render.hpp"
+#include "cgctl/verbs.hpp"
+#include "plan/documents.hpp"
+
+namespace kcg::cgctl {
+
+namespace {
+
+Result<Answer> list(const Options& options, const Style& style, Source& source) {
+  auto views = source.list(options.all);
+  if (!views) return forward(views.error());
+  if (options.failing) std::erase_if(*views, [](const SandboxView& v) { return !v.failing(); });
+  const bool wrong = options.failing && !views->empty();
+  const auto exit = wrong ? Exit::something_wrong : Exit::good;
+  if (options.json) return Answer{list_document(*views), exit};
+  const auto split = std::stable_partition(views->begin(), views->end(),
+                                           [](const SandboxView& v) { return v.ignored.empty(); });
+  const std::vector<SandboxView> ignored(split, views->end());
+  views->erase(split, views->end());
+  std::string out = render_list(style, *views);
+  if (!ignored.empty()) out += fmt::format("\n{}", render_ignored(style, ignored));
+  return Answer{out, exit};
+}
+
+/// One by its id, or all of them.
+Result<std::vector<SandboxView>> views_of(const std::string& id, Source& source) {
+  std::vector<SandboxView> views;
+  std::vector<std::string> ids{id};
+  if (id.empty()) {
+    const auto listed = source.list(false);
+    if (!listed) return forward(listed.error());
+    ids.clear();
+    for (const auto& one : *listed) ids.push_back(one.id);
+  }
+  for (const auto& one : ids) {
+    auto view = source.view(one);
+    if (!view) return forward(view.error());
+    views.push_back(*std::move(view));
+  }
+  return views;
+}
+
+Result<Answer> tree(const Options& options, const Style& style, Source& source) {
+  const auto views = views_of(options.id, source);
+  if (!views) return forward(views.error());
+  if (options.json) return Answer{tree_document(*views, !options.id.empty())};
+  return Answer{render_tree(style, *views)};
+}
+
+Result<Answer> one(const Options& options, const Style& style, Source& source) {
+  const auto view = source.view(options.id);
+  if (!view) return forward(view.error());
+  if (options.verb == Verb::show)
+    return Answer{options.json ? show_document(*view) : render_show(style, *view)};
+  return Answer{options.json ? threads_document(*view) : render_threads(style, *view)};
+}
+
+}  // namespace
+
+Result<Answer> look(const Options& options, const Style& style, Source& source) {
+  if (options.verb == Verb::list) return list(options, style, source);
+  if (options.verb == Verb::tree) return tree(options, style, source);
+  return one(options, style, source);
+}
+
+}  // namespace kcg::cgctl
