@@ -120,6 +120,15 @@ TEST_P(LiveNever, ShimsThatAreNone) {
   }
 }
 
+/// What the impostors of this file lack: nothing else keeps them where they are.
+TEST_P(LiveNever, ButAShimWithoutAFlawIsMoved) {
+  const auto sandbox = node_->sandbox();
+  const auto shim = Child::start(shim_like(idle_program("containerd-shim-kata-v2"), *sandbox));
+  EXPECT_TRUE(wait_until([&] {
+    return groups_of(shim.pid())[v1() ? "memory" : ""].rfind(sandbox->group(), 0) == 0;
+  })) << groups_of(shim.pid())[v1() ? "memory" : ""];
+}
+
 TEST_P(LiveNever, ShimInAPidNamespace) {
   const auto real = placed();
   auto command = shim_like(idle_program("containerd-shim-kata-v2"), *real);

@@ -31,6 +31,15 @@ std::vector<std::string> managed_keys(const Corner& corner) {
   return keys;
 }
 
+/// A path for people: the pod's part and the id are the same everywhere.
+std::string shown(const Sandbox& sandbox, std::string path) {
+  for (const auto& [text, instead] :
+       {std::pair<std::string, const char*>{sandbox.pod_group(), "POD"}, {sandbox.id(), "ID"}})
+    if (const auto at = path.find(text); at != std::string::npos)
+      path.replace(at, text.size(), instead);
+  return path;
+}
+
 using ClassOf = std::function<const char*(const Seen&)>;
 
 void check_process(const Sandbox& sandbox, int pid, const ClassOf& class_of, std::string& wrong) {
@@ -40,10 +49,11 @@ void check_process(const Sandbox& sandbox, int pid, const ClassOf& class_of, std
     for (const auto& key : managed_keys(sandbox.corner())) {
       const auto want = splits(key) ? sandbox.group() + "/" + class_of(thread) : sandbox.group();
       const auto at = thread.groups.find(key);
-      const auto is = at == thread.groups.end() ? "" : at->second;
+      const auto is = at == thread.groups.end() ? std::string() : at->second;
       if (is != want)
-        wrong += fmt::format("tid {} ({}) of {} in {}: is {}, must be {}\n", thread.tid,
-                             thread.comm, pid, key.empty() ? "v2" : key, is, want);
+        wrong +=
+            fmt::format("tid {} ({}) of {} in {}: is {}, must be {}\n", thread.tid, thread.comm,
+                        pid, key.empty() ? "v2" : key, shown(sandbox, is), shown(sandbox, want));
     }
 }
 
@@ -103,9 +113,8 @@ std::string misplaced(const Sandbox& sandbox, const Truth& truth) {
 
 std::string settle(const Sandbox& sandbox) {
   std::string wrong;
-  const auto truth = sandbox.truth();
   (void)wait_until([&] {  // ignored: `wrong` says the same
-    wrong = misplaced(sandbox, truth);
+    wrong = misplaced(sandbox, sandbox.truth());
     return wrong.empty();
   });
   return wrong;

@@ -42,6 +42,7 @@ std::set<int> numbers(const std::string& list) {
 Sandbox::Sandbox(const Corner& corner, const std::string& run_root, SandboxSpec spec)
     : corner_(corner), run_root_(run_root), spec_(std::move(spec)) {
   if (spec_.id.empty()) spec_.id = random_id();
+  if (spec_.light) spec_.names = true;  // without KVM nothing else tells its threads apart
   pod_ = corner.top() + "/kubepods/burstable/" + spec_.pod;
   corner.make(pod_);
   write_bundle(run_root_, {spec_.id, spec_.id, pod_ + "/" + spec_.id, shim_program(),
