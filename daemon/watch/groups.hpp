@@ -23,8 +23,9 @@ struct GroupFile {
   auto operator<=>(const GroupFile&) const = default;
 };
 
-/// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too, or
-/// its group is removed; HintKind::rescan after lost events.
+/// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too;
+/// HintKind::rescan after lost events. The kernel tells nobody that a watched file's own group was
+/// removed: whoever cares watches the parent's children.
 class GroupWatch final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<GroupWatch>> create(Loop& loop, const Host& host,

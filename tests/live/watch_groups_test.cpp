@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes by others into groups, and groups that run empty, on the machine's own trees.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cgroup/host.hpp"
+#include "cgroup/kernel_tree.hpp"
+#include "daemon/watch/groups.hpp"
+#include "live/watch_rig.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+/// One hierarchy, one group of our own in it.
+class Groups : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    Config::Cgroup config;
+    config.hierarchy = GetParam() == std::string("v2") ? HierarchyChoice::v2 : HierarchyChoice::v1;
+    auto host = discover_host(config);
+    if (!host) GTEST_SKIP() << host.error().text;
+    tree_ = KernelTree::open(*host).value();
+    hierarchy_ = host->hierarchies.front().name;
+    auto watch = GroupWatch::create(rig_.loop(), *host, rig_.sink());
+    ASSERT_TRUE(watch) << watch.error().text;
+    watch_ = std::move(*watch);
+    top_ = {hierarchy_, CgroupPath::parse(fmt::format("/kcg-watch-{}", ::getpid())).value()};
+    const auto made = tree_->make(top_);
+    ASSERT_TRUE(made) << made.error().text;
+    make("a");
+  }
+  void TearDown() override {
+    if (!tree_) return;
+    for (const auto& name : tree_->children(top_).value_or(std::vector<std::string>{}))
+      (void)tree_->remove(group(name));
+    EXPECT_TRUE(tree_->remove(top_));
+  }
+  [[nodiscard]] GroupRef group(const std::string& name) const {
+    return {hierarchy_, top_.path.child(name).value()};
+  }
+  void make(const std::string& name) { ASSERT_TRUE(tree_->make(group(name))); }
+  void move(pid_t pid, const GroupRef& to) {
+    const auto moved = tree_->write(to, "cgroup.procs", std::to_string(pid));
+    ASSERT_TRUE(moved) << moved.error().text;
+  }
+  void watch(const std::string& id, const std::vector<GroupFile>& files) {
+    const auto watched = watch_->watch(id, files);
+    ASSERT_TRUE(watched) << watched.error().text;
+  }
+
+  Rig rig_;
+  std::unique_ptr<KernelTree> tree_;
+  std::string hierarchy_;
+  GroupRef top_;
+  std::unique_ptr<GroupWatch> watch_;
+};
+
+TEST_P(Groups, TellOfAnotherProcessWrite) {
+  Helper helper([this] { (void)tree_->write(group("a"), "cgroup.procs", "0"); });
+  watch("s1", {{group("a"), "cgroup.procs"}});
+  helper.go();
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  helper.end();
+}
+
+TEST_P(Groups, MayBelongToSeveralSandboxes) {
+  watch("s1", {{group("a"), "cgroup.procs"}});
+  watch("s2", {{group("a"), "cgroup.procs"}});
+  Helper helper([] {});
+  move(helper.pid(), group("a"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
+  rig_.forget();
+  watch_->unwatch("s1");
+  move(helper.pid(), group("a"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
+  helper.end();
+}
+
+TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
+  make("b");
+  watch("s1", {{group("a"), "cgroup.procs"}});
+  watch("s1", {{group("b"), "cgroup.procs"}, {group("missing"), "cgroup.procs"}});
+  watch("fence", {{group("b"), "cgroup.procs"}});
+  EXPECT_EQ(watch_->size(), 1U);
+  Helper helper([] {});
+  move(helper.pid(), group("a"));
+  move(helper.pid(), group("b"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 1);
+  helper.end();
+}
+
+TEST_P(Groups, MadeAnewAreWatchedAnew) {
+  watch("s1", {{group("a"), "cgroup.procs"}});
+  ASSERT_TRUE(tree_->remove(group("a")));
+  make("a");
+  watch("s1", {{group("a"), "cgroup.procs"}});
+  EXPECT_EQ(watch_->size(), 1U);
+  rig_.forget();
+  Helper helper([] {});
+  move(helper.pid(), group("a"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  helper.end();
+}
+
+TEST_P(Groups, TellOfTheirChildren) {
+  watch("s1", {{top_, ""}});
+  make("b");
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  rig_.forget();
+  ASSERT_TRUE(tree_->remove(group("b")));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+}
+
+TEST_P(Groups, OfUnifiedTreesTellWhenTheyRunEmpty) {
+  if (!tree_->host().unified()) return;  // v1 has no such file
+  Helper helper([] {});
+  move(helper.pid(), group("a"));
+  watch("s1", {{group("a"), "cgroup.events"}});
+  helper.end();
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  EXPECT_TRUE(tree_->read(group("a"), "cgroup.events")->starts_with("populated 0"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, Groups, ::testing::Values("v1", "v2"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+
+}  // namespace kcg::test

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bundles and Kata's state: directories that come, go, and are not there yet.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "daemon/watch/bundles.hpp"
+#include "daemon/watch/kata_state.hpp"
+#include "live/watch_rig.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+class Bundles : public ::testing::Test {
+ protected:
+  void start() {
+    discovery_.containerd_state = ground_ / "run/containerd";
+    discovery_.crio_root = ground_ / "run/containers/storage";
+    auto watch = BundleWatch::create(rig_.loop(), discovery_, rig_.sink());
+    ASSERT_TRUE(watch) << watch.error().text;
+    watch_ = std::move(*watch);
+  }
+  [[nodiscard]] std::string bundle(const std::string& name) const {
+    return ground_ / ("run/containerd/io.containerd.runtime.v2.task/" + name);
+  }
+  [[nodiscard]] bool hears(const std::string& directory) {
+    return rig_.hears(HintKind::bundle, directory);
+  }
+
+  Playground ground_;
+  Rig rig_;
+  Config::Discovery discovery_;
+  std::unique_ptr<BundleWatch> watch_;
+};
+
+TEST_F(Bundles, AreFoundWhereTheyStandAlready) {
+  make_directories(bundle("k8s.io/a"));
+  make_directories(bundle("moby/b"));
+  start();
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  EXPECT_TRUE(hears(bundle("moby/b")));
+  EXPECT_EQ(watch_->scan().size(), 2U);
+  EXPECT_EQ(watch_->problem(), "");
+}
+
+TEST_F(Bundles, AreWaitedForWhileNoDirectoryExists) {
+  start();
+  make_directories(bundle("k8s.io/a"));
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  rig_.forget();
+  write_file(bundle("k8s.io/a") + "/config.json", "{}");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+}
+
+TEST_F(Bundles, AreWaitedForStepByStep) {
+  start();
+  std::string path = ground_.path();
+  for (const char* step : {"run", "containerd", "io.containerd.runtime.v2.task", "k8s.io", "a"}) {
+    path += std::string("/") + step;
+    make_directories(path);
+    (void)sd_event_run(rig_.loop().get(), 0);
+  }
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+}
+
+TEST_F(Bundles, OfNamespacesThatAppearLater) {
+  make_directories(bundle("k8s.io"));
+  start();
+  make_directories(bundle("default/x"));
+  EXPECT_TRUE(hears(bundle("default/x")));
+}
+
+TEST_F(Bundles, TellOfEachFileOfInterest) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  for (const char* file : {"config.json", "shim.pid", "shim-binary-path"}) {
+    rig_.forget();
+    write_file(bundle("k8s.io/a") + "/" + file, "1");
+    EXPECT_TRUE(hears(bundle("k8s.io/a"))) << file;
+  }
+  rig_.forget();
+  write_file(bundle("k8s.io/a") + "/new", "1");
+  std::filesystem::rename(bundle("k8s.io/a") + "/new", bundle("k8s.io/a") + "/config.json");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+}
+
+TEST_F(Bundles, DoNotTellOfOtherFiles) {
+  make_directories(bundle("k8s.io/a"));
+  make_directories(bundle("k8s.io/fence"));
+  start();
+  rig_.forget();
+  write_file(bundle("k8s.io/a") + "/log", "1");
+  write_file(bundle("k8s.io/a") + "/address", "1");
+  write_file(bundle("k8s.io/fence") + "/config.json", "1");
+  EXPECT_TRUE(hears(bundle("k8s.io/fence")));
+  EXPECT_EQ(rig_.count(HintKind::bundle, bundle("k8s.io/a")), 0);
+}
+
+TEST_F(Bundles, TellWhenTheyGo) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  std::filesystem::remove_all(bundle("k8s.io/a"));
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+}
+
+TEST_F(Bundles, SurviveTheLossOfTheirRoot) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  std::filesystem::remove_all(ground_ / "run");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  rig_.forget();
+  make_directories(bundle("k8s.io/b"));
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+}
+
+TEST_F(Bundles, SurviveAMoveOfTheirRoot) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  std::filesystem::rename(bundle(""), ground_ / "old");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  make_directories(bundle("k8s.io/b"));
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+  rig_.forget();
+  make_directories(ground_ / "old/k8s.io/stale");
+  write_file(bundle("k8s.io/b") + "/config.json", "1");
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+  EXPECT_EQ(rig_.count(HintKind::bundle, bundle("k8s.io/stale")), 0);
+}
+
+TEST_F(Bundles, OfCrioHaveAnotherShape) {
+  start();
+  const std::string userdata = ground_ / "run/containers/storage/overlay-containers/c1/userdata";
+  make_directories(userdata);
+  EXPECT_TRUE(hears(userdata));
+  rig_.forget();
+  write_file(userdata + "/config.json", "{}");
+  EXPECT_TRUE(hears(userdata));
+}
+
+TEST_F(Bundles, FindTheirWayAfterLostEvents) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  // More events than the kernel keeps; it folds equal neighbours, so they alternate.
+  for (int i = 0; i < 20'000; ++i)
+    write_file(bundle("k8s.io/a") + (i % 2 == 0 ? "/config.json" : "/shim.pid"), "");
+  make_directories(bundle("k8s.io/during"));
+  EXPECT_TRUE(rig_.hears(HintKind::rescan, ""));
+  EXPECT_TRUE(hears(bundle("k8s.io/during")));
+}
+
+TEST_F(Bundles, AreNotFollowedThroughLinks) {
+  make_directories(bundle("k8s.io"));
+  make_directories(ground_ / "elsewhere/a");
+  start();
+  std::filesystem::create_directory_symlink(ground_ / "elsewhere", bundle("linked"));
+  make_directories(bundle("k8s.io/fence"));
+  EXPECT_TRUE(hears(bundle("k8s.io/fence")));
+  EXPECT_EQ(rig_.count(HintKind::bundle, bundle("linked/a")), 0);
+}
+
+TEST(KataState, TellsTheIdOfBothShims) {
+  Playground ground;
+  Rig rig;
+  Config::Discovery discovery;
+  discovery.kata_state = {ground / "run/vc", ground / "run/kata"};
+  auto watch = KataStateWatch::create(rig.loop(), discovery, rig.sink());
+  ASSERT_TRUE(watch) << watch.error().text;
+  make_directories(ground / "run/vc/sbs/one");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  make_directories(ground / "run/kata/two");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
+  rig.forget();
+  write_file(ground / "run/vc/sbs/one/persist.json", "{}");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  write_file(ground / "run/kata/two/state.json", "{}");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
+  rig.forget();
+  std::filesystem::remove_all(ground / "run/vc/sbs/one");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+}
+
+}  // namespace
+
+}  // namespace kcg::test
