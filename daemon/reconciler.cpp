@@ -21,6 +21,13 @@ bool creates_groups(const Plan& plan) {
   });
 }
 
+/// Memory use changes all the time and is no news.
+SandboxView without_usage(SandboxView view) {
+  view.memory_used.reset();
+  for (auto& group : view.groups) group.memory_current.reset();
+  return view;
+}
+
 /// The report of observe mode: nothing was done.
 Report untouched(const Plan& plan) {
   Report report;
@@ -169,7 +176,7 @@ void Reconciler::publish(const SandboxId& id, Entry& entry, const Look& look) {
   if (publisher_ == nullptr) return;
   if (first)
     publisher_->added(entry.view);
-  else if (!(before == entry.view))
+  else if (!(without_usage(before) == without_usage(entry.view)))
     publisher_->changed(before, entry.view);
 }
 
