@@ -25,10 +25,18 @@ constexpr Instant kLongestContestDelay = minutes(10);
 /// A task that is still being created refuses to be moved.
 constexpr unsigned kMoveTries = 5;
 constexpr Instant kMoveRetry = milliseconds(6);
+/// systemd ends every job, or answers, long before this; a bus that was lost does neither.
+constexpr Instant kJobTimeout = seconds(90);
+constexpr Instant kFirstScopeDelay = seconds(1);
+constexpr Instant kLongestScopeDelay = minutes(10);
 constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22;
 
 bool vanished(const StepResult& result) {
   return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
+}
+
+bool starts_scope(const StepResult& result) {
+  return result.step.op == Op::start_scope && result.outcome != Outcome::skipped;
 }
 
 bool is_move(const Step& step) { return step.op == Op::move_process || step.op == Op::move_thread; }
@@ -81,6 +89,12 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   if (round >= kRounds && report.done() > 0)
     conditions.push_back({ConditionName::threads_unsettled,
                           fmt::format("threads still move after {} rounds", kRounds)});
+  if (record.scope_tries > 0 && !record.pending &&
+      std::none_of(report.results.begin(), report.results.end(), starts_scope))
+    conditions.push_back({ConditionName::scope_failed,
+                          fmt::format("systemd was asked {} times for a scope of {} and did not "
+                                      "make it; it is asked again later",
+                                      record.scope_tries, observed.inputs.id.str())});
   for (const auto& [key, heal] : record.heals)
     if (heal.delay > Instant(0))
       conditions.push_back({ConditionName::contested,
@@ -125,6 +139,7 @@ std::optional<std::string> heal_key(const Step& step, const Observed& observed) 
       return fmt::format("task {}", step.task ? step.task->pid : 0);
     case Op::limit:
     case Op::seed:
+    case Op::set_scope:
       return fmt::format("{} of {}", step.key, step.group.path.str());
     default:
       return std::nullopt;
@@ -154,6 +169,25 @@ void count_heals(Record& record, const Observed& observed, const Report& report,
   }
 }
 
+/// What is waited for, and how often systemd was asked for a scope that it has not made.
+void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
+                       const Report& report, Instant now) {
+  record.pending = observed.pending;
+  if (record.pending && record.scope_asked + kJobTimeout <= now) record.pending.reset();
+  const bool exists = std::any_of(desired.groups.begin(), desired.groups.end(), [&](const auto& g) {
+    return g.scope && observed.group(g.ref) != nullptr;
+  });
+  if (exists || observed.gone) record.scope_tries = 0;
+  for (const auto& result : report.results) {
+    if (!starts_scope(result)) continue;
+    if (result.outcome == Outcome::pending) record.pending = PendingJob{result.step.key};
+    const auto delay = kFirstScopeDelay * (std::int64_t{1} << std::min(record.scope_tries, 15U));
+    ++record.scope_tries;
+    record.scope_asked = now;
+    record.scope_due = now + std::min<Instant>(delay, kLongestScopeDelay);
+  }
+}
+
 bool severe(const std::vector<ActiveCondition>& conditions) {
   return std::any_of(conditions.begin(), conditions.end(), [](const ActiveCondition& active) {
     return info(active.condition.condition).severity != Severity::info;
@@ -178,9 +212,16 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
   record.trusted.clear();
   for (const auto& process : observed.processes)
     record.trusted.insert({process.facts.key, process.role, process.hypervisor});
+  // Their path is known only as long as the bundle exists; they have to go also after it.
+  record.found_groups.clear();
+  for (const auto& [ref, group] : observed.groups)
+    if (group.mark == observed.inputs.id.str()) record.found_groups.insert(ref);
   record.history = observed.history;
   record.ended = observed.gone;
   record.shim_candidates.clear();
+  // Two clocks are subtracted to tell it: a second more or less is no news.
+  const auto drift = observed.created - record.created;
+  if (drift > 1 || drift < -1) record.created = observed.created;
   if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
     record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
 }
@@ -220,9 +261,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   remember(record, observed, desired);
   count_heals(record, observed, report, now);
 
-  record.pending = observed.pending;
-  for (const auto& result : report.results)
-    if (result.outcome == Outcome::pending) record.pending = PendingJob{result.step.key};
+  count_scope_tries(record, observed, desired, report, now);
 
   const bool blocked = failed_removals(report) > 0;
   record.removal_tries = blocked ? record.removal_tries + 1 : 0;
@@ -242,6 +281,10 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
     out.follow_up.retry_at = now + milliseconds(std::int64_t{1} << (record.removal_tries - 1));
   else if (early && record.move_tries <= kMoveTries)
     out.follow_up.retry_at = now + kMoveRetry;
+  else if (record.pending)
+    out.follow_up.retry_at = record.scope_asked + kJobTimeout;
+  else if (record.scope_tries > 0)
+    out.follow_up.retry_at = std::max(record.scope_due, now);
   else if (!out.follow_up.again && desired.act && !observed.gone)
     out.follow_up.retry_at = next_look(record, observed, now);
   const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {
@@ -255,11 +298,23 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
                        Instant now) {
   Plan rest;
   for (const auto& step : plan.steps) {
+    if (step.op == Op::start_scope && record.scope_tries > 0 && now < record.scope_due) continue;
     const auto key = heal_key(step, observed);
     const auto heal = key ? record.heals.find(*key) : record.heals.end();
     if (heal == record.heals.end() || heal->second.quiet_until <= now) rest.steps.push_back(step);
   }
   return rest;
+}
+
+void end_job(Record& record, const std::string& unit) {
+  if (record.pending && record.pending->unit == unit) record.pending.reset();
+}
+
+bool creation_open(const Report& report) {
+  return std::any_of(report.results.begin(), report.results.end(), [](const StepResult& result) {
+    const bool unmarked = result.step.op == Op::mark && result.outcome != Outcome::done;
+    return unmarked || result.outcome == Outcome::pending;
+  });
 }
 
 }  // namespace kcg

@@ -44,13 +44,17 @@ struct Record {
   std::vector<ActiveCondition> conditions;
   unsigned removal_tries = 0;
   unsigned move_tries = 0;    ///< EINVAL: the task was still being created
+  unsigned scope_tries = 0;   ///< how often systemd was asked for a scope that does not exist yet
+  Instant scope_asked{0};
+  Instant scope_due{0};       ///< not asked again before
   std::set<TaskKey> unnamed;  ///< VMM threads that nothing has named yet
   unsigned looks = 0;         ///< how often they were looked at again
   Instant looking_since{0};
   bool placed_once = false;
+  std::int64_t created = 0;          ///< seconds since the epoch: start of VMM, else shim
   bool ended = false;               ///< it had processes or groups, and all processes are gone
   std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
-  std::set<GroupRef> found_groups;  ///< marked groups found when the daemon started
+  std::set<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
   bool operator==(const Record&) const = default;
 };
 
@@ -72,8 +76,15 @@ struct Folded {
                           const Report& report, unsigned round, Instant now,
                           std::int64_t wall_seconds);
 
-/// The plan without what is contested and not due yet.
+/// The plan without what is contested, or refused by systemd, and not due yet.
 [[nodiscard]] Plan without_contested(const Plan& plan, const Record& record,
                                      const Observed& observed, Instant now);
+
+/// A systemd job ended, well or not: the next look tells whether its scope exists.
+void end_job(Record& record, const std::string& unit);
+
+/// True while a group may exist that the report's plan made and did not mark: our run directory has
+/// to remember it.
+[[nodiscard]] bool creation_open(const Report& report);
 
 }  // namespace kcg

@@ -174,7 +174,7 @@ SandboxView make_view(const Observed& observed, const Desired& desired, const Re
       view.threads.push_back(thread_view(observed, desired, process, thread));
     }
   }
-  view.created = observed.created;
+  view.created = record.created;
   for (const auto& active : record.conditions)
     view.conditions.push_back({active.condition, active.since});
   return view;
