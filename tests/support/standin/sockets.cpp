@@ -38,10 +38,12 @@ Status at_path(const std::string& path, int fd, Call call) {
 }  // namespace
 
 Result<Fd> listen_at(const std::string& path) {
-  (void)::unlink(path.c_str());  // ignored: usually there is none; bind tells about the rest
+  // Whoever sees the path must be able to connect: it gets its name when it listens already.
+  const auto hidden = path + ".new";
+  (void)::unlink(hidden.c_str());  // ignored: usually there is none; bind tells about the rest
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (auto done = at_path(path, fd.get(), ::bind); !done) return forward(done.error(), "bind");
-  if (::listen(fd.get(), 8) == 0) return fd;
+  if (auto done = at_path(hidden, fd.get(), ::bind); !done) return forward(done.error(), "bind");
+  if (::listen(fd.get(), 8) == 0 && ::rename(hidden.c_str(), path.c_str()) == 0) return fd;
   const int code = errno;
   return fail(code, "listen {}: {}", path, errno_text(code));
 }
