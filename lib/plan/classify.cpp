@@ -108,6 +108,7 @@ std::vector<Thread> classify_vmm(Hypervisor hypervisor, const std::vector<Thread
   std::set<Pid> kvm_tids;
   for (const auto& [vcpu, tid] : kvm.tid_of) kvm_tids.insert(tid);  // 0, not run yet, is nobody's
   std::vector<Thread> out;
+  out.reserve(threads.size());
   for (const auto& facts : threads)
     out.push_back(classify_vmm_thread(hypervisor, facts, kvm, kvm_tids));
   const bool any_vcpu = std::any_of(out.begin(), out.end(),
@@ -139,6 +140,7 @@ std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
   const bool vmm_inside = role == ProcessRole::shim && hypervisor == Hypervisor::dragonball;
   if (role == ProcessRole::vmm || vmm_inside) return classify_vmm(hypervisor, threads, kvm);
   std::vector<Thread> out;
+  out.reserve(threads.size());
   for (const auto& facts : threads) out.push_back({facts, default_class(role), ClassSource::role});
   return out;
 }

@@ -50,21 +50,21 @@ MadeBy our_top(const CgroupPath& path, std::string_view legacy_root) {
     return of_sandbox(Maker::ours, scope);
   if (const auto plain = inside(path.name(), "kata-sandbox-"))
     return of_sandbox(Maker::ours, plain);
-  const auto legacy = below(path, legacy_root, Maker::ours, "", "");
+  auto legacy = below(path, legacy_root, Maker::ours, "", "");
   if (legacy.maker != Maker::none) return legacy;
   return below(path, "/kata.slice", Maker::ours, "kata-", ".scope");
 }
 
 MadeBy ours(const CgroupPath& path, std::string_view legacy_root) {
   if (std::find(kClasses.begin(), kClasses.end(), path.name()) != kClasses.end()) {
-    const auto top = our_top(path.parent(), legacy_root);
+    auto top = our_top(path.parent(), legacy_root);
     if (!top.sandbox.empty()) return top;
   }
   return our_top(path, legacy_root);
 }
 
 MadeBy overhead(const CgroupPath& path) {
-  const auto go = below(path, kOverhead, Maker::kata_overhead, "", "");
+  auto go = below(path, kOverhead, Maker::kata_overhead, "", "");
   if (go.maker != Maker::none) return go;
   return below(path, kOverheadSlice, Maker::kata_overhead, "runtime-rs-", ".scope");
 }

@@ -107,6 +107,7 @@ class Family final {
     std::stable_sort(proven.begin(), proven.end(),
                      [this](const Node* a, const Node* b) { return rank(*a) < rank(*b); });
     std::vector<Process> out;
+    out.reserve(proven.size());
     for (const auto* node : proven) out.push_back({*node->facts, node->role, node->hypervisor, {}});
     return out;
   }

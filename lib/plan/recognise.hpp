@@ -21,8 +21,8 @@ struct Assembled {
 };
 
 /// Joins all bundles that claim sandbox `id` (its own and its containers'; any order). Of two
-/// bundles that are both the sandbox (same id in two namespaces) `preferred_ns` wins, else the first
-/// by directory; the other one is ignored with a text.
+/// bundles that are both the sandbox (same id in two namespaces) `preferred_ns` wins, else the
+/// first by directory; the other one is ignored with a text.
 [[nodiscard]] Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
                                  const std::optional<std::string>& preferred_ns = std::nullopt);
 
@@ -33,7 +33,7 @@ struct Assembled {
 /// True for ".../containerd-shim-kata-v2" and other names that start with containerd-shim-kata.
 [[nodiscard]] bool names_kata_shim(std::string_view executable);
 
-/// True for the shim of any other runtime that keeps to containerd's naming: containerd-shim-runc-v2.
+/// True for any other runtime's shim that keeps to containerd's naming: containerd-shim-runc-v2.
 [[nodiscard]] bool names_other_shim(std::string_view executable);
 
 }  // namespace kcg
