@@ -29,8 +29,8 @@ namespace kcg {
 
 /// Assigns roles. `candidates`: facts of possible shims and of everything below them, plus tasks in
 /// our marked groups; any order. `trusted`: identities proven in an earlier pass (orphans keep
-/// their proof), with their roles. Returns the proven ones without threads: shim first, then VMM, then
-/// the rest, each by pid. Kernel threads are never proven.
+/// their proof), with their roles. Returns the proven ones without threads: shim first, then VMM,
+/// then the rest, each by pid. Kernel threads are never proven.
 struct Trusted {
   TaskKey key;
   ProcessRole role = ProcessRole::descendant;
