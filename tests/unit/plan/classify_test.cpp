@@ -49,7 +49,7 @@ TEST(Classify, Names) {
       {Hypervisor::qemu, "scsi-io-thread1", "io:name"},
       {Hypervisor::qemu, "indep_iothread0", "io:name"},
       {Hypervisor::qemu, "qemu-system-x86", "vmm:role"},
-      {Hypervisor::qemu, "kvm-nx-lpage-re", "vmm:role"},
+      {Hypervisor::qemu, "kvm-nx-lpage-re", "vmm:name"},
       {Hypervisor::qemu, "vhost-872", "io:name"},
       {Hypervisor::qemu, "vhost-", "vmm:role"},
       {Hypervisor::qemu, "vhost-user", "vmm:role"},
@@ -126,6 +126,15 @@ TEST(Classify, HintsCountOnlyWithoutAnEntryOfKvm) {
             (List{"vmm:role", "vcpu:syscall", "vcpu:guest-time"}));
   EXPECT_EQ(told(classify(ProcessRole::vmm, Hypervisor::qemu, threads, {{{0, 1}}})),
             (List{"vcpu:kvm", "vmm:role", "vmm:role"}));
+}
+
+TEST(Classify, ThreadsMadeByTheKernelCarryAVcpusRegisters) {
+  auto vcpu = thread(2, "qemu-system-x86");
+  auto vhost = thread(3, "vhost-1");
+  auto pages = thread(4, "kvm-nx-lpage-re");
+  vcpu.in_vcpu_ioctl = vhost.in_vcpu_ioctl = pages.in_vcpu_ioctl = true;
+  EXPECT_EQ(told(classify(ProcessRole::vmm, Hypervisor::qemu, {vcpu, vhost, pages}, {})),
+            (List{"vcpu:syscall", "io:name", "vmm:name"}));
 }
 
 TEST(Classify, WithoutAnyVcpuAllStayTogether) {
