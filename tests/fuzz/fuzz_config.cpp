@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "config/dump.hpp"
+#include "config/kata_config.hpp"
+#include "config/reload.hpp"
+#include "require.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kcg;
+  const std::string text(text_of(data, size));
+  (void)kata_sandbox_cgroup_only(text);  // ignored: any answer, but no crash
+  const auto loaded = load_config({{"fuzz.toml", text}});
+  if (!loaded) {
+    for (const auto line : lines(loaded.error().text)) {
+      require_good_text({0, std::string(line)});
+      require(line.starts_with("fuzz.toml"), "each problem names its file");
+    }
+    return 0;
+  }
+  const auto again = load_config({{"dump", dump(*loaded)}});
+  require(again.has_value(), "a dump loads");
+  require(again->config == loaded->config, "a dump says the same");
+  const auto reloaded = after_reload(Config{}, loaded->config);
+  require(after_reload(Config{}, reloaded.config).needs_restart.empty(), "a reload settles");
+  return 0;
+}
