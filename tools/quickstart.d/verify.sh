@@ -4,13 +4,14 @@
 # Is every thread where it belongs? Asked of the kernel (/proc/<pid>/task/<tid>/cgroup), with QEMU's
 # own word about which of its threads are what; the daemon is not asked.
 
-# class_of PID TID: by what QMP says.
+# class_of PID TID: by what QMP says. The host cannot tell an I/O thread from others without its
+# name, and the daemon does not talk QMP: nameless ones stay with the VMM.
 class_of() {
   if [[ $1 == "$shim_pid" ]]; then
     echo shim
   elif [[ ,$vcpus, == *,$2,* ]]; then
     echo vcpu
-  elif [[ ,$ios, == *,$2,* ]]; then
+  elif ((thread_names)) && [[ ,$ios, == *,$2,* ]]; then
     echo io
   else
     echo vmm
