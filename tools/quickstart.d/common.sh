@@ -53,7 +53,7 @@ begin() {
   enabled=()
   choose_accelerator
 }
-save() { declare -p "${state[@]}" >"$dir/quickstart.state"; }
+save() { declare -p "${state[@]}" | sed 's/^declare/declare -g/' >"$dir/quickstart.state"; }
 resume() {
   [[ $1 == /tmp/kcg-quickstart.?????? && -f $1/quickstart.state ]] ||
     die "$1: not the directory of a quickstart that was kept"
