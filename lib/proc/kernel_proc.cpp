@@ -64,12 +64,13 @@ bool same(const ProcFacts& facts, const ProcStat& stat) {
 }  // namespace
 
 Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_root,
-                                                     const std::string& kvm) {
+                                                     const std::string& kvm, std::size_t max_kept) {
   auto root = Dir::open(proc_root);
   if (!root) return forward(root.error());
   auto own = read_own_identity(proc_root);
   if (!own) return forward(own.error());
-  return std::unique_ptr<KernelProc>(new KernelProc(std::move(*root), std::move(*own), kvm));
+  return std::unique_ptr<KernelProc>(
+      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept));
 }
 
 Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }
@@ -100,7 +101,7 @@ Result<ProcFacts> KernelProc::facts(Pid pid) {
 }
 
 void KernelProc::keep(const ProcFacts& facts) {
-  if (facts_.size() >= kMaxKept) {
+  if (facts_.size() >= max_kept_) {
     std::vector<std::uint64_t> uses;
     for (const auto& [pid, kept] : facts_) uses.push_back(kept.used);
     const auto quarter = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 4);

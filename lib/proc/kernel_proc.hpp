@@ -22,8 +22,10 @@ namespace kcg {
 /// Resource: owns the root descriptor and what is kept per process.
 class KernelProc final : public ProcView {
  public:
+  /// Facts of at most `max_kept` processes are kept; beyond, the longest unused quarter is dropped.
   [[nodiscard]] static Result<std::unique_ptr<KernelProc>> open(
-      const std::string& proc_root = "/proc", const std::string& kvm = "/sys/kernel/debug/kvm");
+      const std::string& proc_root = "/proc", const std::string& kvm = "/sys/kernel/debug/kvm",
+      std::size_t max_kept = 16'384);
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
@@ -38,8 +40,6 @@ class KernelProc final : public ProcView {
                                            const std::vector<ThreadFacts>& threads) override;
   void forget(Pid pid) override;
 
-  /// At most this many processes' facts are kept; beyond, the longest unused quarter is dropped.
-  static constexpr std::size_t kMaxKept = 16'384;
   [[nodiscard]] std::size_t kept() const { return facts_.size(); }
 
  private:
@@ -47,14 +47,15 @@ class KernelProc final : public ProcView {
     ProcFacts facts;
     std::uint64_t used = 0;  ///< larger = later
   };
-  KernelProc(Dir root, OwnIdentity own, std::string kvm)
-      : root_(std::move(root)), own_(std::move(own)), kvm_(std::move(kvm)) {}
+  KernelProc(Dir root, OwnIdentity own, std::string kvm, std::size_t max_kept)
+      : root_(std::move(root)), own_(std::move(own)), kvm_(std::move(kvm)), max_kept_(max_kept) {}
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
   void keep(const ProcFacts& facts);
 
   Dir root_;
   OwnIdentity own_;
   KvmDebugfs kvm_;
+  std::size_t max_kept_;
   std::unordered_map<Pid, Kept> facts_;
   std::uint64_t uses_ = 0;
 };

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/kernel_proc.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "proc_fixture.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+using namespace std::string_literals;
+
+class KernelProcTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<KernelProc> open(std::size_t max_kept = 100) const {
+    return KernelProc::open(fixture_.proc(), fixture_.kvm(), max_kept).value();
+  }
+  ProcFixture fixture_;
+};
+
+TEST_F(KernelProcTest, ListsProcessesInOrder) {
+  fixture_.process(200);
+  fixture_.process(30);
+  std::filesystem::create_directories(fixture_.proc() + "/sys");
+  EXPECT_EQ(open()->pids().value(), (std::vector<Pid>{1, 30, 200}));
+}
+
+TEST_F(KernelProcTest, ReadsStatAndNothingElse) {
+  fixture_.stat(30, {.comm = "a) b", .ppid = 7, .start = 99, .state = 'Z'});
+  const auto stat = open()->stat(30).value();
+  EXPECT_EQ(stat, (TaskStat{{30, 99}, 7, "a) b", 'Z'}));
+}
+
+TEST_F(KernelProcTest, ATaskThatIsNotThereIsESRCH) {
+  const auto proc = open();
+  const Host host;
+  EXPECT_EQ(proc->stat(30).error().code, ESRCH);
+  EXPECT_EQ(proc->facts(30).error().code, ESRCH);
+  EXPECT_EQ(proc->children(30).error().code, ESRCH);
+  EXPECT_EQ(proc->threads(30, host, 10).error().code, ESRCH);
+  EXPECT_EQ(proc->groups(30, host).error().code, ESRCH);
+}
+
+TEST_F(KernelProcTest, FactsOfAProcess) {
+  fixture_.process(30, {.comm = "shim", .ppid = 7, .start = 99}, "/usr/bin/shim\0-id\0\0"s);
+  fixture_.link(30, "exe", "/usr/bin/shim (deleted)");
+  const auto facts = open()->facts(30).value();
+  EXPECT_EQ(facts.key, (TaskKey{30, 99}));
+  EXPECT_EQ(facts.ppid, 7);
+  EXPECT_EQ(facts.comm, "shim");
+  EXPECT_EQ(facts.exe, "/usr/bin/shim");
+  EXPECT_EQ(facts.args, (std::vector<std::string>{"/usr/bin/shim", "-id", ""}));
+  EXPECT_EQ(facts.cwd, "/run");
+  EXPECT_EQ(facts.real_uid, 0U);
+  EXPECT_TRUE(facts.same_pid_ns && facts.same_user_ns && facts.same_root);
+  EXPECT_FALSE(facts.kernel_thread);
+}
+
+TEST_F(KernelProcTest, FactsThatTellStrangersApart) {
+  fixture_.process(30);
+  fixture_.link(30, "root", (fixture_.top() / "other-root").string());
+  fixture_.process(31);
+  fixture_.link(31, "ns/pid", "pid:[9]");
+  fixture_.process(32);
+  fixture_.link(32, "ns/user", "user:[9]");
+  fixture_.process(33);
+  fixture_.file(33, "status", "Uid:\t1000\t0\t0\t0\n");
+  fixture_.process(34);
+  fixture_.remove(34, "root");
+  const auto proc = open();
+  EXPECT_FALSE(proc->facts(30)->same_root);
+  EXPECT_FALSE(proc->facts(31)->same_pid_ns);
+  EXPECT_FALSE(proc->facts(32)->same_user_ns);
+  EXPECT_EQ(proc->facts(33)->real_uid, 1000U);
+  EXPECT_FALSE(proc->facts(34)->same_root);
+}
+
+TEST_F(KernelProcTest, AKernelThreadHasNoProgram) {
+  fixture_.stat(30, {.comm = "vhost-20", .flags = 0x00208040});
+  fixture_.file(30, "status", "Uid:\t0\t0\t0\t0\n");
+  const auto facts = open()->facts(30).value();
+  EXPECT_TRUE(facts.kernel_thread);
+  EXPECT_EQ(facts.exe, "");
+  EXPECT_TRUE(facts.args.empty());
+}
+
+TEST_F(KernelProcTest, AnEndlessCommandLineProvesNothing) {
+  fixture_.process(30, {}, std::string((std::size_t{1} << 20) + 1, 'x'));
+  const auto facts = open()->facts(30);
+  ASSERT_TRUE(facts) << facts.error().text;
+  EXPECT_TRUE(facts->args.empty());
+}
+
+TEST_F(KernelProcTest, CommandLinesAreReadOncePerIdentity) {
+  const auto proc = open();
+  const auto first_word = [&] { return proc->facts(30)->args.front(); };
+  fixture_.process(30, {.comm = "a", .ppid = 7, .start = 99}, "one\0"s);
+  EXPECT_EQ(first_word(), "one");
+  fixture_.file(30, "cmdline", "two\0"s);
+  EXPECT_EQ(first_word(), "one") << "kept";
+  proc->forget(30);
+  EXPECT_EQ(first_word(), "two") << "forgotten";
+  fixture_.file(30, "cmdline", "three\0"s);
+  fixture_.stat(30, {.comm = "b", .ppid = 7, .start = 99});
+  EXPECT_EQ(first_word(), "three") << "another name";
+  fixture_.file(30, "cmdline", "four\0"s);
+  fixture_.stat(30, {.comm = "b", .ppid = 7, .start = 100});
+  EXPECT_EQ(first_word(), "four") << "another process";
+}
+
+TEST_F(KernelProcTest, KeptFactsKnowTheNewParent) {
+  const auto proc = open();
+  fixture_.process(30, {.comm = "a", .ppid = 7});
+  EXPECT_EQ(proc->facts(30)->ppid, 7);
+  fixture_.stat(30, {.comm = "a", .ppid = 1});
+  EXPECT_EQ(proc->facts(30)->ppid, 1);
+}
+
+TEST_F(KernelProcTest, TheLongestUnusedFactsAreDroppedFirst) {
+  const auto proc = open(8);
+  for (Pid pid = 30; pid < 38; ++pid) {
+    fixture_.process(pid, {}, "old\0"s);
+    EXPECT_TRUE(proc->facts(pid));
+  }
+  EXPECT_TRUE(proc->facts(30));  // used again: 31 is now the oldest
+  for (Pid pid = 30; pid < 38; ++pid) fixture_.file(pid, "cmdline", "new\0"s);
+  EXPECT_EQ(proc->kept(), 8U);
+  EXPECT_TRUE(proc->facts(1));
+  EXPECT_LE(proc->kept(), 8U);
+  EXPECT_EQ(proc->facts(30)->args.front(), "old");
+  EXPECT_EQ(proc->facts(37)->args.front(), "old");
+  EXPECT_EQ(proc->facts(31)->args.front(), "new");
+}
+
+TEST_F(KernelProcTest, ChildrenOfAllThreads) {
+  fixture_.file(30, "task/30/children", "41 40 ");
+  fixture_.file(30, "task/31/children", "");
+  fixture_.file(30, "task/32/children", "50 ");
+  EXPECT_EQ(open()->children(30).value(), (std::vector<Pid>{40, 41, 50}));
+}
+
+TEST_F(KernelProcTest, ChildrenWithoutTheKernelsList) {
+  fixture_.stat(30, {});
+  std::filesystem::create_directories(fixture_.proc() + "/30/task/30");
+  fixture_.stat(40, {.ppid = 30});
+  fixture_.stat(41, {.ppid = 1});
+  fixture_.stat(42, {.ppid = 30});
+  EXPECT_EQ(open()->children(30).value(), (std::vector<Pid>{40, 42}));
+}
+
+TEST_F(KernelProcTest, ThreadsWithTheirGroupsTheLeaderFirst) {
+  Host host;
+  host.mode = HierarchyMode::hybrid;
+  host.hierarchies = {{"memory", {"memory"}, false, "/m"}, {"cpu", {"cpu"}, false, "/c"}};
+  fixture_.thread(30, 30, {.comm = "q", .start = 5, .utime = 3, .stime = 4},
+                  "4:memory:/m30\n1:cpu:/c30\n0::/u\n");
+  fixture_.thread(30, 29, {.comm = "CPU 0/KVM", .start = 6, .guest = 9},
+                  "4:memory:/m29\n1:cpu:/c29\n0::/u\n");
+  std::filesystem::create_directories(fixture_.proc() + "/30/task/33");  // ends while we look
+  const auto threads = open()->threads(30, host, 3).value();
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(threads[0].key, (TaskKey{30, 5}));
+  EXPECT_EQ(threads[0].cpu_ticks, 7U);
+  EXPECT_EQ(threads[0].groups, (std::vector<std::string>{"/m30", "/c30"}));
+  EXPECT_EQ(threads[1].key, (TaskKey{29, 6}));
+  EXPECT_EQ(threads[1].comm, "CPU 0/KVM");
+  EXPECT_EQ(threads[1].guest_ticks, 9U);
+  EXPECT_EQ(threads[1].groups, (std::vector<std::string>{"/m29", "/c29"}));
+}
+
+TEST_F(KernelProcTest, TooManyThreadsAreRefused) {
+  for (const Pid tid : {30, 31, 32}) fixture_.thread(30, tid, {}, "0::/u\n");
+  EXPECT_EQ(open()->threads(30, Host{}, 2).error().code, EOVERFLOW);
+  EXPECT_TRUE(open()->threads(30, Host{}, 3));
+}
+
+/// Value: a thread's syscall file and what its descriptor 27 (0x1b) is.
+struct SyscallCase {
+  const char* name;
+  std::string syscall;
+  std::string descriptor;
+  bool found;
+};
+void PrintTo(const SyscallCase& row, std::ostream* out) { *out << row.name; }
+class Syscalls : public ::testing::TestWithParam<SyscallCase> {};
+
+TEST_P(Syscalls, KvmRunOnAVcpu) {
+  ProcFixture fixture;
+  fixture.process(30);
+  if (!GetParam().syscall.empty()) fixture.file(30, "task/31/syscall", GetParam().syscall);
+  fixture.link(30, "fd/27", GetParam().descriptor);
+  std::vector<ThreadFacts> threads(1);
+  threads[0].key.pid = 31;
+  threads[0].in_vcpu_ioctl = !GetParam().found;
+  KernelProc::open(fixture.proc(), fixture.kvm()).value()->mark_vcpu_ioctls(30, threads);
+  EXPECT_EQ(threads[0].in_vcpu_ioctl, GetParam().found);
+}
+
+const std::string kIoctl = fmt::format("{} ", SYS_ioctl);
+INSTANTIATE_TEST_SUITE_P(
+    Rows, Syscalls,
+    ::testing::Values(
+        SyscallCase{"vcpu", kIoctl + "0x1b 0xae80 0x0 0x0 0x0 0x0 0x7f 0x7f\n",
+                    "anon_inode:kvm-vcpu:0", true},
+        SyscallCase{"other_request", kIoctl + "0x1b 0xae81 0x0 0x0 0x0 0x0 0x7f 0x7f\n",
+                    "anon_inode:kvm-vcpu:0", false},
+        SyscallCase{"other_call", "1 0x1b 0xae80 0x0 0x0 0x0 0x0 0x7f 0x7f\n",
+                    "anon_inode:kvm-vcpu:0", false},
+        SyscallCase{"other_descriptor", kIoctl + "0x1b 0xae80 0x0 0x0 0x0 0x0 0x7f 0x7f\n",
+                    "anon_inode:kvm-vm", false},
+        SyscallCase{"no_descriptor", kIoctl + "0x1c 0xae80 0x0 0x0 0x0 0x0 0x7f 0x7f\n",
+                    "anon_inode:kvm-vcpu:0", false},
+        SyscallCase{"on_a_cpu", "running\n", "anon_inode:kvm-vcpu:0", false},
+        SyscallCase{"ended", "", "anon_inode:kvm-vcpu:0", false},
+        SyscallCase{"blocked_elsewhere", "-1 0x7f 0x7f\n", "anon_inode:kvm-vcpu:0", false}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(KernelProcHere, KnowsItself) {
+  const auto proc = KernelProc::open().value();
+  const auto facts = proc->facts(::getpid());
+  ASSERT_TRUE(facts) << facts.error().text;
+  EXPECT_EQ(facts->ppid, ::getppid());
+  EXPECT_EQ(facts->real_uid, ::getuid());
+  EXPECT_TRUE(facts->same_pid_ns && facts->same_user_ns && facts->same_root);
+  EXPECT_TRUE(facts->exe.ends_with("/unit-proc")) << facts->exe;
+  EXPECT_FALSE(facts->args.empty());
+  EXPECT_EQ(proc->threads(::getpid(), Host{}, 100)->front().key, facts->key);
+}
+
+TEST(KernelProcHere, RefusesADirectoryThatIsNoProc) {
+  EXPECT_FALSE(KernelProc::open("/usr"));
+  EXPECT_FALSE(KernelProc::open("/nowhere"));
+}
+
+}  // namespace
+
+}  // namespace kcg::test

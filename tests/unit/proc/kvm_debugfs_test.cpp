@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/kvm_debugfs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "proc_fixture.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+using Vcpus = std::map<std::uint32_t, Pid>;
+
+std::vector<ThreadFacts> threads(std::initializer_list<Pid> tids) {
+  std::vector<ThreadFacts> found;
+  for (const Pid tid : tids) {
+    found.emplace_back();
+    found.back().key.pid = tid;
+  }
+  return found;
+}
+
+class KvmDebugfsTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] Vcpus vcpus(std::initializer_list<Pid> tids) {
+    return kvm_.vcpus({30, 1}, threads(tids)).value().tid_of;
+  }
+  ProcFixture fixture_;
+  KvmDebugfs kvm_{fixture_.kvm()};
+};
+
+TEST_F(KvmDebugfsTest, TheDirectoryIsNamedAfterAnyThread) {
+  fixture_.vcpu("99-10", 0, "98\n");
+  fixture_.vcpu("31-11", 0, "32\n");
+  fixture_.vcpu("31-11", 1, "33\n");
+  EXPECT_EQ(vcpus({30, 31, 32, 33}), (Vcpus{{0, 32}, {1, 33}}));
+}
+
+TEST_F(KvmDebugfsTest, AVcpuThatHasNotRunIsZero) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  fixture_.vcpu("30-11", 10, "0\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}, {10, 0}}));
+}
+
+TEST_F(KvmDebugfsTest, TheMakerMayHaveEnded) {
+  fixture_.vcpu("98-9", 0, "97\n");
+  fixture_.vcpu("31-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+}
+
+TEST_F(KvmDebugfsTest, AnotherVmIsNotOurs) {
+  fixture_.vcpu("98-9", 0, "97\n");
+  fixture_.vcpu("98-10", 0, "0\n");
+  EXPECT_EQ(vcpus({30, 32}), Vcpus{});
+}
+
+TEST_F(KvmDebugfsTest, OldKernelsNameNoThreads) {
+  std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpu0");
+  EXPECT_EQ(vcpus({30, 32}), Vcpus{});
+}
+
+TEST_F(KvmDebugfsTest, FilesAndOtherDirectoriesAreNoVcpus) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpux");
+  std::filesystem::create_directories(fixture_.kvm() + "/30-11/stats");
+  std::filesystem::create_directories(fixture_.kvm() + "/exits");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+}
+
+TEST_F(KvmDebugfsTest, TheNameIsKeptForTheVmm) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+  // Found again although its name does not tell any more: nobody searched.
+  EXPECT_EQ(vcpus({}), (Vcpus{{0, 32}}));
+  kvm_.forget(30);
+  EXPECT_EQ(vcpus({}), Vcpus{});
+}
+
+TEST_F(KvmDebugfsTest, ANewVmOfTheSameVmmIsFound) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+  std::filesystem::remove_all(fixture_.kvm() + "/30-11");
+  EXPECT_EQ(vcpus({30}), Vcpus{});
+  fixture_.vcpu("30-12", 0, "35\n");
+  EXPECT_EQ(vcpus({30, 35}), (Vcpus{{0, 35}}));
+}
+
+TEST_F(KvmDebugfsTest, NoDebugfsIsENOENT) {
+  std::filesystem::remove_all(fixture_.kvm());
+  EXPECT_EQ(kvm_.vcpus({30, 1}, threads({30})).error().code, ENOENT);
+}
+
+}  // namespace
+
+}  // namespace kcg::test
