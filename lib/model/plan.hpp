@@ -29,7 +29,8 @@ struct WantedGroup {
   GroupRole role = GroupRole::sandbox;
   GroupRef ref;
   GroupType type = GroupType::domain;
-  bool adopt = false;         ///< legacy: Kata's own directory may be used unmarked, and stays
+  bool adopt =
+      false;  ///< legacy: Kata's own directory may be marked and used; Kata fills its cpuset
   bool shared = false;        ///< root of legacy groups: made and seeded, never marked or removed
   bool make_parents = false;  ///< pod-less: missing parents are made
   bool scope = false;         ///< made by systemd (StartTransientUnit)

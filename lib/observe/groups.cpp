@@ -83,10 +83,9 @@ class Looker final {
     for (const auto cls : kClasses) look(h, class_path(path, cls), own_files(h, false));
   }
 
-  /// The parent of our group, and everything above it up to the root.
-  void above(const Hierarchy& h, const CgroupPath& path) {
-    look(h, path, outer_files(h, true));
-    for (auto up = path; !up.is_root(); up = up.parent())
+  /// Everything above the parent of our group, up to the root.
+  void above(const Hierarchy& h, const CgroupPath& parent) {
+    for (auto up = parent; !up.is_root(); up = up.parent())
       look(h, up.parent(), outer_files(h, up.parent().is_root()));
   }
 
@@ -94,6 +93,19 @@ class Looker final {
   const CgroupTree& tree_;
   Observed& observed_;
 };
+
+/// Every directory where a top group of ours stands or may stand.
+std::vector<CgroupPath> tops_of(const Config& config, const SandboxId& id, const CgroupsPath& path,
+                                const Record& record) {
+  std::vector<CgroupPath> tops;
+  for (const auto& [form, candidate] : candidate_paths(config, id, path)) {
+    if (record.fixed && record.fixed->form != form) continue;
+    tops.push_back(candidate);
+    const auto paths = layout_paths(config, id, path, form);
+    if (paths && paths->overhead) tops.push_back(paths->sandbox);
+  }
+  return tops;
+}
 
 /// Processes that sit directly in a group; on v2 those of the whole threaded subtree.
 void add_pids(const CgroupTree& tree, const GroupRef& ref, std::vector<Pid>& pids) {
@@ -111,15 +123,15 @@ std::vector<Pid> observe_groups(const CgroupTree& tree, const Config& config, co
   const auto& id = observed.inputs.id;
   const auto text = observed.inputs.cgroups_path();
   const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  const auto tops = path ? tops_of(config, id, *path, record) : std::vector<CgroupPath>{};
   for (const auto& h : observed.host.hierarchies) {
     for (const auto& ref : record.found_groups)
       if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
+    for (const auto& top : tops) looker.ours(h, top);
+    // A group is looked at once: where more is to be read comes first.
+    for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, true));
+    for (const auto& top : tops) looker.above(h, top.parent());
     if (!path) continue;
-    for (const auto& [form, candidate] : candidate_paths(config, id, *path)) {
-      if (record.fixed && record.fixed->form != form) continue;
-      looker.ours(h, candidate);
-      looker.above(h, candidate.parent());
-    }
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, true));

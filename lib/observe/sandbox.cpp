@@ -22,6 +22,15 @@ bool carries_mark(const Observed& observed) {
   });
 }
 
+/// A job whose scope exists is over, whether its end was heard or not.
+std::optional<PendingJob> open_job(const Observed& observed, const Record& record) {
+  if (!record.pending) return std::nullopt;
+  const bool made = std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& g) {
+    return g.first.path.name() == record.pending->unit;
+  });
+  return made ? std::nullopt : record.pending;
+}
+
 bool has(const Observed& observed, ProcessRole role) { return observed.first(role) != nullptr; }
 
 /// Shim and VMM ended; or there is no bundle and nothing runs.
@@ -71,11 +80,11 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.inputs = assembled.inputs;
   observed.conditions = assembled.conditions;
   observed.fixed = record.fixed;
-  observed.pending = record.pending;
   observed.history = record.history;
   observed.creation_recorded = context.creation_recorded;
 
   const auto inside = observe_groups(tree, config, record, observed);
+  observed.pending = open_job(observed, record);
   observe_processes(proc, config, record, inside, observed);
   observed.kata_group = kata_group_of(observed);
   observed.proven_kata = kata_proof(observed.inputs).has_value() || !observed.processes.empty();

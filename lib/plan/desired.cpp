@@ -107,11 +107,12 @@ std::optional<Condition> foreign_group(const Observed& observed,
                                        const std::vector<WantedGroup>& groups) {
   for (const auto& wanted : groups) {
     const auto* now = observed.group(wanted.ref);
-    if (now == nullptr || wanted.adopt || wanted.shared || wanted.scope) continue;
+    if (now == nullptr || wanted.shared) continue;
     if (now->mark == observed.inputs.id.str()) continue;
-    if (!now->mark && observed.creation_recorded) continue;
+    if (!now->mark && (wanted.adopt || observed.creation_recorded)) continue;
     return Condition{ConditionName::write_failed,
-                     fmt::format("'{}:{}' exists without our mark: it is not used, nothing is "
+                     fmt::format("'{}:{}' exists and does not carry our mark for this sandbox: it "
+                                 "is not used, nothing is "
                                  "placed; remove it if nobody needs it",
                                  wanted.ref.hierarchy, wanted.ref.path.str())};
   }

@@ -23,7 +23,8 @@ Step start_scope(const WantedGroup& scope, const Desired& desired) {
   step.group = scope.ref;
   step.role = scope.role;
   step.key = std::string(scope.ref.path.name());
-  step.new_value = std::string(scope.ref.path.parent().name());
+  const auto slice = scope.ref.path.parent();
+  step.new_value = slice.is_root() ? "-.slice" : std::string(slice.name());
   for (const auto& process : desired.processes) step.members.push_back(process.key);
   if (!step.members.empty()) step.task = step.members.front();
   return step;

@@ -6,7 +6,9 @@
 
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
+#include "oci/cgroups_path.hpp"
 #include "plan/diff_parts.hpp"
+#include "plan/layout.hpp"
 
 namespace kcg::steps {
 
@@ -61,9 +63,9 @@ void Steps::make(const WantedGroup& group) {
     add(Op::create, group.ref, group.role);
     created_.insert(group.ref);
   }
+  // An adopted group becomes ours by the mark, like one that a crash left without it.
   const bool marked = now != nullptr && now->mark.has_value();
-  const bool not_ours = group.shared || (now != nullptr && group.adopt);
-  if (!marked && !not_ours) {
+  if (!marked && !group.shared) {
     Step& step = add(Op::mark, group.ref, group.role);
     step.key = "user.kata-cgroupd";
     step.new_value = observed_.inputs.id.str();
@@ -80,7 +82,8 @@ void Steps::make(const WantedGroup& group) {
 void Steps::set_file(const WantedGroup& group, Op op, const WantedFile& file,
                      const std::string& old) {
   if (old == file.value) return;
-  Step& step = add(op, group.ref, group.role);
+  // The files of a scope are systemd's to write, those below it ours.
+  Step& step = add(group.scope ? Op::set_scope : op, group.ref, group.role);
   step.key = file.key;
   step.old_value = old;
   step.new_value = file.value;
@@ -105,7 +108,9 @@ void Steps::set_cpuset(const WantedGroup& group) {
     const auto old = now == nullptr ? "" : now->file(seed.key).value_or("");
     const auto old_set = CpuSet::parse(old);
     const auto new_set = CpuSet::parse(seed.value);
-    if (!old_set || !new_set || *old_set == *new_set || (group.shared && !old.empty())) continue;
+    if (!old_set || !new_set || *old_set == *new_set) continue;
+    // Others fill these, too: only an empty one is in our way.
+    if ((group.shared || group.adopt) && !old.empty()) continue;
     WantedFile first = seed;
     if (child_has_more(group, seed, *new_set)) {
       first.value = old_set->united(*new_set).str();
@@ -134,14 +139,28 @@ void Steps::adjust(const WantedGroup& group) {
     set_file(group, Op::limit, limit, now == nullptr ? "" : now->file(limit.key).value_or(""));
 }
 
+/// A scope goes when systemd removes it; what may be Kata's directory stays while Kata has state.
+bool Steps::removed_by_others(const GroupRef& ref) const {
+  const auto& inputs = observed_.inputs;
+  const auto path = parse_cgroups_path(inputs.cgroups_path().value_or(""));
+  const auto* hierarchy = observed_.host.find(ref.hierarchy);
+  const auto above = ref.path.parent();
+  const bool in_slice = above.is_root() || above.name().ends_with(".slice");
+  const auto name = ref.path.name();
+  const bool scope = in_slice && name.starts_with("kata-") && name.ends_with(".scope");
+  if (scope && hierarchy != nullptr && systemd_manages(*hierarchy)) return true;
+  if (!inputs.kata || !path) return false;
+  const auto kata = kata_paths(inputs.id, *path);
+  return std::find(kata.begin(), kata.end(), ref.path) != kata.end();
+}
+
 void Steps::remove_unwanted() {
   std::set<GroupRef> wanted;
   for (const auto& group : desired_.groups) wanted.insert(group.ref);
   std::vector<const GroupState*> doomed;
   for (const auto& [ref, state] : observed_.groups) {
     const bool ours = state.mark && *state.mark == observed_.inputs.id.str();
-    const bool by_systemd = ref.path.name().ends_with(".scope");
-    if (ours && !by_systemd && !wanted.contains(ref)) doomed.push_back(&state);
+    if (ours && !removed_by_others(ref) && !wanted.contains(ref)) doomed.push_back(&state);
   }
   std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {
     const auto depth = [](const GroupState* g) {

@@ -38,6 +38,7 @@ class Steps final {
 
  private:
   void make_parents(const WantedGroup& group);
+  [[nodiscard]] bool removed_by_others(const GroupRef& ref) const;
   void set_cpuset(const WantedGroup& group);
   [[nodiscard]] bool child_has_more(const WantedGroup& group, const WantedFile& file,
                                     const CpuSet& final_set) const;

@@ -82,9 +82,7 @@ class Builder final {
     if (sandbox_now != nullptr) available = file_words(sandbox_now, "cgroup.controllers");
 
     auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::domain);
-    sandbox.scope =
-        decision_.chosen.form == Form::own_scope ||
-        (decision_.chosen.form == Form::legacy_v2 && decision_.path.driver == Driver::systemd);
+    sandbox.scope = is_scope(h);
     add_limits(sandbox, sizing_.sandbox, available, nested);
     if (!nested && contains(available, "cpuset")) add_kata_cpuset(sandbox);
     const auto threaded = offered(available, kThreadedControllers);
@@ -95,6 +93,7 @@ class Builder final {
 
   void v1(const Hierarchy& h) {
     auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::v1);
+    sandbox.scope = is_scope(h);
     add_limits(sandbox, sizing_.sandbox, h.controllers, false);
     seed(h, sandbox);
     out_.groups.push_back(std::move(sandbox));
@@ -117,6 +116,11 @@ class Builder final {
   }
 
  private:
+  [[nodiscard]] bool is_scope(const Hierarchy& h) const {
+    const Form form = decision_.chosen.form;
+    const bool systemd = decision_.path.driver == Driver::systemd;
+    return systemd_manages(h) && (form == Form::own_scope || (form == Form::legacy_v2 && systemd));
+  }
   [[nodiscard]] bool split(const Hierarchy& h) const {
     return config_.placement.thread_groups && h.splits_threads();
   }

@@ -73,8 +73,7 @@ bool sits_within(const Process& process, const CgroupPath& path) {
   return false;
 }
 
-Form form_of(Layout layout, const Voice& voice, const CgroupsPath& path,
-             const Observed& observed) {
+Form form_of(Layout layout, const Voice& voice, const CgroupsPath& path, const Observed& observed) {
   if (layout == Layout::legacy) return observed.host.unified() ? Form::legacy_v2 : Form::legacy_v1;
   if (path.driver == Driver::cgroupfs) return Form::plain;
   // With sandbox_cgroup_only=true Kata makes a scope and sits in it, with false it makes none.
@@ -88,6 +87,11 @@ Form form_of(Layout layout, const Voice& voice, const CgroupsPath& path,
 
 Layout layout_of(Form form) {
   return form == Form::legacy_v1 || form == Form::legacy_v2 ? Layout::legacy : Layout::sandbox_only;
+}
+
+/// The two legacy forms share a path, and only one of them exists on a host.
+bool possible(Form form, const Host& host) {
+  return form != (host.unified() ? Form::legacy_v1 : Form::legacy_v2);
 }
 
 /// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>.
@@ -106,10 +110,16 @@ bool vmm_started(const Observed& observed) {
   return kata && (kata->hypervisor == "dragonball" || kata->hypervisor == "remote");
 }
 
+bool systemd_manages(const Hierarchy& h) {
+  return h.unified || h.has("cpu") || h.has("cpuacct") || h.has("memory") || h.has("blkio") ||
+         h.has("pids");
+}
+
 std::optional<Form> form_in_force(const Config& config, const Observed& observed,
                                   const CgroupsPath& path) {
   if (!vmm_started(observed)) return std::nullopt;
   for (const auto& [form, candidate] : candidate_paths(config, observed.inputs.id, path)) {
+    if (!possible(form, observed.host)) continue;
     for (const auto& hierarchy : observed.host.hierarchies) {
       const auto* group = observed.group({hierarchy.name, candidate});
       if (group != nullptr && group->mark == observed.inputs.id.str()) return form;

@@ -45,6 +45,10 @@ struct LayoutPaths {
                                                                        const SandboxId& id,
                                                                        const CgroupsPath& path);
 
+/// Scopes stand in these hierarchies; in the others (v1's cpuset, hugetlb and perf_event) runtimes
+/// make directories of the same path themselves, and so do we.
+[[nodiscard]] bool systemd_manages(const Hierarchy& hierarchy);
+
 /// True once the layout is to be fixed: the VMM executed, or (it lives inside the shim, or
 /// elsewhere) Kata's state says so.
 [[nodiscard]] bool vmm_started(const Observed& observed);

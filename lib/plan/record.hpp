@@ -43,15 +43,15 @@ struct Record {
   std::map<std::string, HealCount> heals;  ///< by "tid 123" or "group file"
   std::vector<ActiveCondition> conditions;
   unsigned removal_tries = 0;
-  unsigned move_tries = 0;    ///< EINVAL: the task was still being created
-  unsigned scope_tries = 0;   ///< how often systemd was asked for a scope that does not exist yet
+  unsigned move_tries = 0;   ///< EINVAL: the task was still being created
+  unsigned scope_tries = 0;  ///< how often systemd was asked for a scope that does not exist yet
   Instant scope_asked{0};
   Instant scope_due{0};       ///< not asked again before
   std::set<TaskKey> unnamed;  ///< VMM threads that nothing has named yet
   unsigned looks = 0;         ///< how often they were looked at again
   Instant looking_since{0};
   bool placed_once = false;
-  std::int64_t created = 0;          ///< seconds since the epoch: start of VMM, else shim
+  std::int64_t created = 0;         ///< seconds since the epoch: start of VMM, else shim
   bool ended = false;               ///< it had processes or groups, and all processes are gone
   std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
   std::set<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
