@@ -10,6 +10,12 @@ namespace kcg::test {
 
 namespace {
 
+/// v1: systemd knows no cpuset, hugetlb and perf_event.
+bool managed(const Hierarchy& h) {
+  return h.unified || h.has("cpu") || h.has("cpuacct") || h.has("memory") || h.has("blkio") ||
+         h.has("pids");
+}
+
 /// Delegate=yes: every controller reaches the scope.
 void offer_controllers(CgroupTree& tree, const CgroupPath& slice) {
   if (!slice.is_root()) offer_controllers(tree, slice.parent());
@@ -49,7 +55,8 @@ void FakeSystemd::make_scope(const ScopeRequest& request) {
   const auto slice = expand_slice(request.slice).value();
   const auto path = slice.child(request.unit).value();
   scopes_[request.unit] = path;
-  for (const auto& hierarchy : tree_.host().hierarchies) tree_.make_all(hierarchy.name, path.str());
+  for (const auto& hierarchy : tree_.host().hierarchies)
+    if (managed(hierarchy)) tree_.make_all(hierarchy.name, path.str());
   tree_.outside([&](CgroupTree& tree) {
     offer_controllers(tree, slice);
     for (const auto& hierarchy : tree.host().hierarchies)
@@ -79,6 +86,7 @@ void FakeSystemd::collect_empty_scopes() {
     bool removed = false;
     tree_.outside([&](CgroupTree& tree) {
       for (const auto& hierarchy : tree.host().hierarchies) {
+        if (!managed(hierarchy)) continue;
         const GroupRef group{hierarchy.name, scope.second};
         const auto names = tree.children(group);
         for (const auto& name : names.value_or(std::vector<std::string>{}))

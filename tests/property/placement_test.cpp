@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random sandboxes on random nodes, with the daemon's line run over them: everything ends up where
+// it belongs, nothing else is touched, and then nothing is left to do.
+#include <gtest/gtest.h>
+
+#include "kernel/cpuset.hpp"
+#include "support/allowed.hpp"
+#include "support/random_scenario.hpp"
+
+namespace kcg::test {
+namespace {
+
+constexpr std::uint64_t kCases = 400;
+
+/// The world with a judge over every round.
+class Watched final {
+ public:
+  explicit Watched(const Scenario& scenario) : world(scenario) {}
+
+  /// One pass and what must hold in each of its rounds.
+  Pass pass() {
+    auto pass = world.pass();
+    for (const auto& round : pass.rounds) {
+      EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, round.plan), "");
+      for (const auto& result : round.report.results)
+        if (result.outcome == Outcome::failed)
+          failures_.push_back(describe(result.step) + ": " + result.text);
+    }
+    return pass;
+  }
+  /// Passes as the follow-up asks for them, systemd's jobs ending in between.
+  Pass settle() {
+    failures_.clear();
+    auto last = pass();
+    for (int i = 0; i < 5 && world.record.pending; ++i) {
+      world.end_jobs();
+      last = pass();
+    }
+    return last;
+  }
+  [[nodiscard]] std::string failures() const {
+    std::string text;
+    for (const auto& one : failures_) text += one + "\n";
+    return text;
+  }
+
+  SandboxWorld world;
+
+ private:
+  std::vector<std::string> failures_;
+};
+
+/// What is in a group's file, compared as the kernel would.
+bool holds(const GroupState& group, const WantedFile& file) {
+  const auto now = group.file(file.key).value_or("");
+  if (!file.key.starts_with("cpuset.")) return now == file.value;
+  return CpuSet::parse(now) == CpuSet::parse(file.value);
+}
+
+/// Everything wanted is there: "" or what is not.
+std::string unfulfilled(const Observed& observed, const Desired& want) {
+  std::string text;
+  for (const auto& group : want.groups) {
+    const auto* now = observed.group(group.ref);
+    const auto where = group.ref.hierarchy + ":" + group.ref.path.str();
+    if (now == nullptr) {
+      text += where + " does not exist\n";
+      continue;
+    }
+    const bool untouched = group.shared || (group.adopt && !now->mark);
+    if (untouched) continue;
+    if (now->mark != observed.inputs.id.str()) text += where + " is not marked\n";
+    for (const auto& list : {group.seeds, group.limits})
+      for (const auto& file : list)
+        if (!holds(*now, file))
+          text += fmt::format("{} {} is '{}', not '{}'\n", where, file.key,
+                              now->file(file.key).value_or(""), file.value);
+  }
+  for (const auto& process : want.processes)
+    for (const auto& thread : process.threads)
+      for (const auto& seen : observed.processes)
+        for (const auto& found : seen.threads)
+          for (std::size_t i = 0; found.facts.key == thread.key && i < thread.paths.size(); ++i)
+            if (thread.paths[i] && thread.paths[i]->str() != found.facts.groups[i])
+              text += fmt::format("{} is in {}\n", thread.key.pid, found.facts.groups[i]);
+  return text;
+}
+
+void expect_settled(Watched& watched, const Pass& pass) {
+  auto& world = watched.world;
+  EXPECT_EQ(world.misplaced(), "");
+  EXPECT_EQ(describe(pass.last().plan), "") << watched.failures();
+  EXPECT_LE(pass.rounds.size(), 5U);
+  EXPECT_EQ(watched.failures(), "");
+  const auto round = world.look();
+  EXPECT_EQ(describe(round.plan), "");
+  EXPECT_EQ(unfulfilled(round.observed, round.want), "");
+  EXPECT_EQ(
+      world.record.state == SandboxState::placed || world.record.state == SandboxState::degraded,
+      true)
+      << name(world.record.state) << " " << round.want.waiting_for;
+}
+
+template <class Body>
+void for_each_case(Body body) {
+  for (std::uint64_t k = 0; k < case_count(kCases); ++k) {
+    Random random(first_seed() + k);
+    const auto scenario = random_scenario(random);
+    SCOPED_TRACE(fmt::format("KCG_SEED={} KCG_CASES=1\n{}", first_seed() + k, describe(scenario)));
+    body(random, scenario);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Placement, OfAVmmFoundRunning) {
+  for_each_case([](Random&, const Scenario& scenario) {
+    Watched watched(scenario);
+    watched.world.boot();
+    expect_settled(watched, watched.settle());
+  });
+}
+
+TEST(Placement, EventByEvent) {
+  for_each_case([](Random& random, const Scenario& scenario) {
+    Watched watched(scenario);
+    auto& world = watched.world;
+    const auto maybe_pass = [&] {
+      if (random.chance(60)) (void)watched.pass();
+      if (random.chance(40)) world.end_jobs();
+      if (random.chance(10)) world.restart_daemon();
+    };
+    world.start_strangers();
+    world.start_shim();
+    maybe_pass();
+    world.kata_makes_groups();
+    maybe_pass();
+    world.start_vmm();
+    maybe_pass();
+    if (scenario.virtiofsd) world.start_virtiofsd();
+    maybe_pass();
+    world.start_threads();
+    maybe_pass();
+    world.kata_pulls_back();
+    maybe_pass();
+    if (random.chance(50)) (void)world.plug_vcpu();
+    expect_settled(watched, watched.settle());
+  });
+}
+
+TEST(Placement, NothingIsLeft) {
+  for_each_case([](Random& random, const Scenario& scenario) {
+    Watched watched(scenario);
+    auto& world = watched.world;
+    world.boot();
+    (void)watched.settle();
+    if (random.chance(30)) world.restart_daemon();
+    if (random.chance(50)) world.end_vmm();
+    if (random.chance(50)) (void)watched.pass();
+    world.end_all();
+    world.systemd.collect_empty_scopes();
+    if (random.chance(50)) (void)watched.pass();
+    world.kata_cleans_up();
+    // With the bundle goes the path: what is left is found by its mark, as at a start.
+    const auto pass = watched.settle();
+    world.systemd.collect_empty_scopes();
+    EXPECT_EQ(world.marked_groups(), std::vector<std::string>{});
+    EXPECT_TRUE(watched.settle().follow_up.forget);
+  });
+}
+
+}  // namespace
+}  // namespace kcg::test

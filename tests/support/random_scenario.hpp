@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random nodes and sandboxes for property and fault tests.
+#pragma once
+
+#include "property/random.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+
+[[nodiscard]] inline Scenario random_scenario(Random& random) {
+  Scenario s;
+  s.mode = random.one_of<HierarchyMode>(
+      {HierarchyMode::v1, HierarchyMode::v2, HierarchyMode::v2, HierarchyMode::hybrid});
+  s.systemd = random.chance(50);
+  s.kata_only = random.chance(60);
+  s.pod_less = random.chance(25);
+  s.thread_names = random.chance(40);
+  s.kvm_entries = random.chance(80);
+  s.iothread = random.chance(70);
+  s.virtiofsd = random.chance(70);
+  s.vcpus = random.upto(5);
+  s.containers = random.upto(3);
+  s.strangers = random.upto(2);
+  s.id = random.one_of<std::string>(
+      {"c0ffee0123456789", "a", "web.scope", "x-1_y.z", std::string(128, 'f')});
+  s.config.placement.thread_groups = random.chance(80);
+  s.config.placement.existing = ExistingPolicy::place;
+  if (random.chance(40)) s.config.layout.sandbox_cgroup_only = random.chance(50);
+  // On v2 these directories are Kata's, and nothing of ours may stand in them.
+  if (random.chance(30) && s.mode != HierarchyMode::v2)
+    s.config.layout.legacy_root = "/kata_overhead";
+  s.config.sizing.memory = random.one_of<MemorySizing>(
+      {MemorySizing::never, MemorySizing::annotated, MemorySizing::always});
+  s.config.sizing.vcpu_quota = random.chance(80);
+  return s;
+}
+
+}  // namespace kcg::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One sandbox on a node in memory: the kubelet's and Kata's groups, a shim, a VMM with its threads,
+// helpers and strangers, as a real Kata node shows them, and on top of it the daemon's own line:
+// observe -> desired -> diff -> apply -> fold, round by round.
+// What belongs where is computed here once more, by other code than the product's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroup/systemd_manager.hpp"
+#include "model/config.hpp"
+#include "model/observed.hpp"
+#include "observe/sandbox.hpp"
+#include "plan/record.hpp"
+#include "support/fake_clock.hpp"
+#include "support/fake_proc.hpp"
+#include "support/fake_systemd.hpp"
+#include "support/fake_tree.hpp"
+
+namespace kcg::test {
+
+/// Value: what kind of node and sandbox.
+struct Scenario {
+  HierarchyMode mode = HierarchyMode::v2;
+  bool systemd = false;   ///< cgroup driver
+  bool kata_only = true;  ///< Kata's own sandbox_cgroup_only: what it does, and what it says
+  bool pod_less = false;
+  bool thread_names = false;  ///< QEMU's debug-threads
+  bool kvm_entries = true;    ///< debugfs
+  bool iothread = true;
+  bool virtiofsd = true;
+  unsigned vcpus = 2;
+  unsigned containers = 1;
+  unsigned strangers = 2;
+  std::string id = "c0ffee0123456789";
+  Config config;
+};
+[[nodiscard]] std::string describe(const Scenario& scenario);
+
+/// Value: one round of a pass.
+struct Round {
+  Observed observed;
+  Desired want;
+  Plan plan;
+  Report report;
+};
+
+/// Value: one pass, as the daemon's reconciler makes it.
+struct Pass {
+  std::vector<Round> rounds;
+  FollowUp follow_up;
+  [[nodiscard]] const Round& last() const { return rounds.back(); }
+};
+
+/// Resource: see the head of the file.
+class SandboxWorld final {
+ public:
+  explicit SandboxWorld(const Scenario& scenario);
+
+  // --- what happens on the node ---
+
+  void start_shim();
+  /// Kata makes its own groups, and the shim moves itself there.
+  void kata_makes_groups();
+  void start_vmm();
+  /// vCPU, I/O and vhost threads; without KVM entries or names nothing tells them apart.
+  void start_threads();
+  void start_virtiofsd();
+  void start_strangers();
+  /// All of the above, in the order of a real pod.
+  void boot();
+  /// A vCPU more; `runs` false: KVM knows it, but it has not run yet.
+  Pid plug_vcpu(bool runs = true);
+  void run_vcpu(Pid tid);
+  /// A container is created, updated or deleted: with sandbox_cgroup_only=false Kata takes its
+  /// vCPU threads (v2: the whole VMM) back into its own group.
+  void kata_pulls_back();
+  void end_vmm();
+  void end_shim();
+  void end_all();
+  /// Kata removes its own groups and its state, the engine the bundle.
+  void kata_cleans_up();
+
+  // --- the daemon's line ---
+
+  [[nodiscard]] Observed observe();
+  /// Observes, decides and compares; changes nothing.
+  [[nodiscard]] Round look();
+  [[nodiscard]] Pass pass();
+  /// systemd ends its jobs, and the daemon hears of it.
+  void end_jobs(bool well = true);
+  /// As after a crash: nothing is remembered but what /run and the kernel keep.
+  void restart_daemon();
+
+  // --- what should be ---
+
+  /// "" when every thread that belongs to the sandbox is where it belongs and no other was moved,
+  /// else who is where.
+  [[nodiscard]] std::string misplaced() const;
+  [[nodiscard]] std::string expected_sandbox_group() const;
+  /// A VMM whose vCPUs nobody knows keeps its threads together.
+  [[nodiscard]] ThreadClass expected_class(Pid tid) const;
+  [[nodiscard]] std::string expected_group(ThreadClass cls, const Hierarchy& hierarchy) const;
+  [[nodiscard]] bool legacy() const;
+  [[nodiscard]] bool nested() const;
+  /// Groups of ours that exist, "v2:/path".
+  [[nodiscard]] std::vector<std::string> marked_groups() const;
+
+  Scenario scenario;
+  FakeTree tree;
+  FakeProc proc;
+  FakeSystemd systemd;
+  FakeClock clock;
+  Record record;
+  Assembled assembled;
+  ObserveContext context;
+  SystemdManager* manager = &systemd;  ///< nullptr: not reached
+
+  std::string pod_group;
+  std::string kata_group;      ///< Kata's own for the sandbox
+  std::string overhead_group;  ///< Kata's own with sandbox_cgroup_only=false
+  Pid containerd = 0, shim = 0, vmm = 0, virtiofsd = 0, virtiofsd_child = 0;
+  std::vector<Pid> vcpus, io_threads;
+  std::vector<Pid> strangers;
+  /// What each thread of the sandbox is for, as far as anything tells.
+  std::map<Pid, ThreadClass> classes;
+
+ private:
+  void make_inputs();
+  void make_group(const std::string& path);
+  void remove_group(const std::string& path);
+  void offer_controllers(const std::string& path);
+  void put(Pid task, const std::string& path, bool whole);
+  void start_thread(ThreadClass cls, const std::string& comm);
+  [[nodiscard]] bool unified() const { return scenario.mode == HierarchyMode::v2; }
+  [[nodiscard]] bool classified() const { return scenario.thread_names || scenario.kvm_entries; }
+
+  std::map<Pid, std::vector<std::string>> stranger_groups_;
+};
+
+}  // namespace kcg::test
