@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include <ctime>
+#include <exception>
 #include <utility>
 
 namespace kcg::bus {
@@ -56,8 +57,8 @@ void Pump::prepare() {
       (void)sd_event_source_set_time(timer_, static_cast<std::uint64_t>(needs.deadline->count()));
     (void)sd_event_source_set_enabled(timer_, needs.deadline ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
     // ignored: these fail only on arguments that are known to be good
-  } catch (const sdbus::Error& error) {
-    lose(error.getMessage());
+  } catch (const std::exception& error) {
+    lose(error.what());
   }
 }
 
@@ -66,8 +67,8 @@ void Pump::process() {
   try {
     process_one(connection_);
     events_.handled();
-  } catch (const sdbus::Error& error) {
-    lose(error.getMessage());
+  } catch (const std::exception& error) {
+    lose(error.what());
   }
 }
 

@@ -60,7 +60,9 @@ Error error_from_bus(std::string_view name, const std::string& text) {
       return {static_cast<int>(ClientError::not_permitted), text + "; this is for root only"};
     // An object that is gone is a sandbox that ended while we looked.
     if (name == "UnknownObject") return {static_cast<int>(ManagerError::no_such_sandbox), text};
-    if (means_unreachable(name)) return {static_cast<int>(ClientError::not_reachable), text};
+    if (means_unreachable(name))
+      return {static_cast<int>(ClientError::not_reachable),
+              fmt::format("the daemon cannot be reached: {}", text)};
   }
   return {0, text};
 }

@@ -37,7 +37,7 @@ TEST(Failure, EveryErrorOfTheBusHasANameAndAStatus) {
     const auto error = error_from_bus(row.bus_name, "text");
     EXPECT_EQ(failure_name(error), row.name) << row.bus_name;
     EXPECT_EQ(failure_exit(error), row.exit) << row.bus_name;
-    EXPECT_EQ(error.text.substr(0, 4), "text") << row.bus_name;
+    EXPECT_NE(error.text.find("text"), std::string::npos) << row.bus_name;
   }
 }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "integration/fake_manager.hpp"
+
+#include <fmt/format.h>
+
+#include "plan/view.hpp"
+#include "support/sample_views.hpp"
+
+namespace kcg::integration {
+
+namespace {
+
+int code(ManagerError error) { return static_cast<int>(error); }
+
+std::string text(const std::optional<TaskKey>& task) {
+  return task ? fmt::format("{}:{}", task->pid, task->start) : "-";
+}
+
+}  // namespace
+
+DaemonInfo FakeManager::daemon_info() const { return {"9.9", mode, HierarchyMode::v2, {"fake"}}; }
+
+std::vector<SandboxView> FakeManager::list(bool with_ignored) const {
+  std::vector<SandboxView> all;
+  for (const auto& [id, view] : views) all.push_back(view);
+  if (with_ignored) all.insert(all.end(), ignored.begin(), ignored.end());
+  return all;
+}
+
+Result<SandboxView> FakeManager::view(const std::string& id) {
+  tell_("view " + id);
+  const auto full = resolve(id);
+  if (!full) return forward(full.error());
+  auto view = views.at(*full);
+  if (remove_when_looked_at) {
+    views.erase(*full);
+    publisher->removed(*full);
+  }
+  return view;
+}
+
+Result<std::string> FakeManager::resolve(const std::string& id) const {
+  std::vector<std::string> matches;
+  for (const auto& [full, view] : views) {
+    if (full == id) return full;
+    if (id.size() >= 4 && full.starts_with(id)) matches.push_back(full);
+  }
+  if (matches.empty()) return fail(code(ManagerError::no_such_sandbox), "no sandbox '{}'", id);
+  if (matches.size() > 1) return fail(code(ManagerError::ambiguous_id), "'{}' is ambiguous", id);
+  return matches.front();
+}
+
+Result<std::string> FakeManager::plan_json(const std::string& id) {
+  if (!id.empty())
+    if (const auto full = resolve(id); !full) return forward(full.error());
+  return plan_document({samples::planned_v2()}, !id.empty());
+}
+
+Result<std::string> FakeManager::explain_json(const std::string& id) {
+  return explain_document({samples::planned_v2()}, !id.empty());
+}
+
+void FakeManager::reconcile(const std::string& id, bool adopt, Done done) {
+  waiting_.push_back(std::move(done));
+  tell_(fmt::format("reconcile '{}' {}", id, adopt));
+}
+
+void FakeManager::answer(const Result<std::uint32_t>& outcome) {
+  const auto done = std::move(waiting_.front());
+  waiting_.erase(waiting_.begin());
+  done(outcome);
+}
+
+Status FakeManager::register_sandbox(const std::string& id, const Registration& r) {
+  if (id == "full") return fail(code(ManagerError::limit_reached), "no room for '{}'", id);
+  std::string containers;
+  for (const auto& [name, limits] : r.containers)
+    containers += fmt::format(" {}={}", name, limits.memory_limit.value_or(0));
+  tell_(fmt::format(
+      "register {} path={} handler={} pod={}/{}/{} shim={} vmm={} memory={} cpu={} "
+      "only={} annotations={}{}",
+      id, r.cgroups_path.value_or("-"), r.handler, r.pod.ns, r.pod.name, r.pod.uid, text(r.shim),
+      text(r.vmm), r.memory_overhead.value_or(0), r.cpu_overhead_milli.value_or(0),
+      r.sandbox_cgroup_only ? (*r.sandbox_cgroup_only ? "yes" : "no") : "-", r.annotations.size(),
+      containers));
+  return {};
+}
+
+Status FakeManager::unregister_sandbox(const std::string& id) {
+  tell_("unregister " + id);
+  return {};
+}
+
+Status FakeManager::reload() {
+  if (mode == Mode::observe)
+    return fail(code(ManagerError::config), "config.toml:3: overhead.default_mib: negative");
+  mode = Mode::observe;
+  return {};
+}
+
+}  // namespace kcg::integration

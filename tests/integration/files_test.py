@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed for systemd, the journal and the bus is sound.
+
+usage: files_test.py SYSTEMD_DIR UNIT CATALOG
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+PREFIX = "io.katacontainers.CgroupManager1."
+PRIVILEGED = "org.freedesktop.systemd1.Privileged"
+
+
+def members_of_xml(folder: pathlib.Path) -> tuple[set, set]:
+    """(everybody's, root's) methods."""
+    open_to_all, for_root = set(), set()
+    for path in (folder / "dbus").glob("*.xml"):
+        for interface in ET.parse(path).getroot().findall("interface"):
+            for method in interface.findall("method"):
+                said = {a.get("name"): a.get("value") for a in method.findall("annotation")}
+                kind = for_root if said.get(PRIVILEGED) == "true" else open_to_all
+                kind.add((interface.get("name"), method.get("name")))
+    return open_to_all, for_root
+
+
+def policy_complaints(folder: pathlib.Path) -> list[str]:
+    open_to_all, for_root = members_of_xml(folder)
+    policy = ET.parse(folder / (PREFIX.rstrip(".") + ".conf")).getroot()
+    default = policy.find("policy[@context='default']")
+    allowed = {(a.get("send_interface"), a.get("send_member")) for a in default.findall("allow")}
+    ours = {one for one in allowed if (one[0] or "").startswith(PREFIX)}
+    wrong = [f"policy: {one} is not allowed to everybody" for one in sorted(open_to_all - ours)]
+    wrong += [f"policy: {one} is allowed to everybody" for one in sorted(ours - open_to_all, key=str)]
+    if not for_root or for_root & ours:
+        wrong.append("policy: privileged members are open")
+    if default.find("deny[@send_destination]") is None or default.find("allow[@own]") is not None:
+        wrong.append("policy: it is open by default")
+    return wrong
+
+
+def unit_complaints(unit: pathlib.Path) -> list[str]:
+    text = unit.read_text(encoding="utf-8")
+    needed = ["Type=notify", "WatchdogSec=", "RuntimeDirectory=kata-cgroupd",
+              "RuntimeDirectoryPreserve=yes"]
+    wrong = [f"unit: no {one}" for one in needed if f"\n{one}" not in text]
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], check=False,
+                          capture_output=True, text=True)
+    # The program is not installed where the unit will find it.
+    return wrong + [f"unit: {line}" for line in done.stderr.splitlines()
+                    if "kata-cgroupd" in line and "is not executable" not in line]
+
+
+def catalog_complaints(catalog: pathlib.Path, source: str) -> list[str]:
+    ids = re.findall(r'"([0-9a-f]{32})"', source)
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for folder in ("usr/lib/systemd/catalog", "var/lib/systemd/catalog"):
+            (root / folder).mkdir(parents=True)
+        (root / "usr/lib/systemd/catalog" / catalog.name).write_bytes(catalog.read_bytes())
+        journalctl = ["journalctl", f"--root={root}"]
+        subprocess.run([*journalctl, "--update-catalog"], check=True)
+        listed = subprocess.run([*journalctl, "--list-catalog"], check=True, capture_output=True,
+                                text=True).stdout
+    return [f"catalog: {one} is missing" for one in ids if one not in listed] or (
+        [] if ids else ["catalog: no message id was found in the source"])
+
+
+def main() -> int:
+    folder, unit, catalog = (pathlib.Path(one) for one in sys.argv[1:])
+    source = (folder.parent / "lib/model/condition.cpp").read_text(encoding="utf-8")
+    wrong = policy_complaints(folder) + unit_complaints(unit) + catalog_complaints(catalog, source)
+    print("\n".join(wrong) or "sound")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
