@@ -88,7 +88,7 @@ std::vector<Part> list_from(const Variant& value, Part (*read)(const Properties&
 }
 
 /// Limits of the group that the sandbox's containers are accounted in.
-std::map<std::string, std::string> main_limits(const View& view) {
+TextMap main_limits(const View& view) {
   for (const auto& group : view.groups)
     if (group.path == view.sandbox_cgroup && group.exists) return group.limits;
   return {};
@@ -149,7 +149,7 @@ constexpr std::array kRows = {
         [](const View& a, const View& b) { return a.overhead.cpu_milli == b.overhead.cpu_milli; }},
     silent(bytes_row<&View::memory_used>("MemoryCurrent")),
     bytes_row<&View::memory_limit>("MemoryLimit"),
-    Row{"Limits", false, [](const View& v) { return Variant(main_limits(v)); }, nullptr,
+    Row{"Limits", false, [](const View& v) { return Variant(clean(main_limits(v))); }, nullptr,
         [](const View& a, const View& b) { return main_limits(a) == main_limits(b); }},
     Row{"Threads", false, [](const View& v) { return list_variant(v.threads); },
         [](View& v, const Variant& value) { v.threads = list_from(value, &thread_from); },

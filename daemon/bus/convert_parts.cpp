@@ -10,17 +10,9 @@ namespace kcg::bus {
 
 namespace {
 
-using TextMap = std::map<std::string, std::string>;
-
 template <class Enum>
 sdbus::Variant named(Enum value) {
   return text_variant(name(value));
-}
-
-TextMap clean(const TextMap& map) {
-  TextMap out;
-  for (const auto& [key, value] : map) out.emplace(valid_utf8(key), valid_utf8(value));
-  return out;
 }
 
 /// OCI's "zero or less is unlimited" as our one unlimited number.
@@ -41,6 +33,12 @@ std::optional<std::uint64_t> plain_amount(const Properties& properties, const ch
 }
 
 }  // namespace
+
+TextMap clean(const TextMap& map) {
+  TextMap out;
+  for (const auto& [key, value] : map) out.emplace(valid_utf8(key), valid_utf8(value));
+  return out;
+}
 
 Properties to_properties(const ThreadView& thread) {
   Properties out;

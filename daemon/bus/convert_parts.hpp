@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ template <class Enum>
 [[nodiscard]] inline sdbus::Variant text_variant(std::string_view text) {
   return sdbus::Variant(valid_utf8(text));
 }
+
+using TextMap = std::map<std::string, std::string>;
+[[nodiscard]] TextMap clean(const TextMap& map);
 
 /// The value of a key, or a default-made T if the key is missing.
 template <class T>

