@@ -32,7 +32,7 @@ def golden_complaints(name: str, text: str, golden: pathlib.Path) -> list[str]:
     path = golden / name
     expected = path.read_text(encoding="utf-8") if path.exists() else ""
     return list(difflib.unified_diff(expected.splitlines(), text.splitlines(),
-                                     f"golden/{name}", "now", lineterm=""))
+                                     name, "now", lineterm=""))
 
 
 def closed(schema: object) -> object:
@@ -89,7 +89,7 @@ def main() -> int:
     program, golden, schemas = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     names = run(program).split()
     complaints = shared_complaints(schemas)
-    complaints += [f"golden/{path.name}: nothing prints it" for path in golden.iterdir()
+    complaints += [f"{path.name}: nothing prints it" for path in golden.iterdir()
                   if path.name not in names]
     for name in names:
         text = run(program, name)
