@@ -211,8 +211,13 @@ TEST(Bundle, RefusesAndNamesDirectoryKeyAndValue) {
 }
 
 TEST(Bundle, RefusesDirectoriesThatAreNoIds) {
-  for (const char* id : {"", ".", "..", "-a", "a b", "a/b"})
+  const char* container = R"({"annotations":{"io.kubernetes.cri.container-type":"container",
+                                "io.kubernetes.cri.sandbox-id":"a"},"linux":{}})";
+  for (const char* id : {"", ".", "..", "-a", "a b", "a/b"}) {
     EXPECT_FALSE(parse_bundle(R"({"linux":{}})", at(Root::containerd, id))) << id;
+    EXPECT_FALSE(parse_bundle(container, at(Root::containerd, id))) << id;
+  }
+  EXPECT_TRUE(parse_bundle(container, at(Root::containerd, "b")));
 }
 
 }  // namespace
