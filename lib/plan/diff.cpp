@@ -36,7 +36,9 @@ Plan diff(const Observed& observed, const Desired& desired) {
   Plan plan;
   if (!desired.act || observed.pending) return plan;
   if (const auto* scope = missing_scope(observed, desired)) {
-    plan.steps.push_back(start_scope(*scope, desired));
+    // systemd makes no scope without a process.
+    if (observed.assumed || !desired.processes.empty())
+      plan.steps.push_back(start_scope(*scope, desired));
     return plan;
   }
   steps::Steps todo(observed, desired, plan.steps);

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
-#include "oci/cgroups_path.hpp"
 #include "plan/diff_parts.hpp"
 #include "plan/layout.hpp"
 
@@ -58,7 +57,7 @@ void Steps::make_parents(const WantedGroup& group) {
 
 void Steps::make(const WantedGroup& group) {
   const auto* now = observed_.group(group.ref);
-  if (now == nullptr) {
+  if (now == nullptr && !created_.contains(group.ref)) {
     if (group.make_parents) make_parents(group);
     add(Op::create, group.ref, group.role);
     created_.insert(group.ref);
@@ -139,19 +138,16 @@ void Steps::adjust(const WantedGroup& group) {
     set_file(group, Op::limit, limit, now == nullptr ? "" : now->file(limit.key).value_or(""));
 }
 
-/// A scope goes when systemd removes it; what may be Kata's directory stays while Kata has state.
+/// A scope goes when systemd removes it; what Kata may have made stays while Kata has state.
 bool Steps::removed_by_others(const GroupRef& ref) const {
-  const auto& inputs = observed_.inputs;
-  const auto path = parse_cgroups_path(inputs.cgroups_path().value_or(""));
   const auto* hierarchy = observed_.host.find(ref.hierarchy);
   const auto above = ref.path.parent();
-  const bool in_slice = above.is_root() || above.name().ends_with(".slice");
   const auto name = ref.path.name();
+  const bool in_slice = above.is_root() || above.name().ends_with(".slice");
   const bool scope = in_slice && name.starts_with("kata-") && name.ends_with(".scope");
   if (scope && hierarchy != nullptr && systemd_manages(*hierarchy)) return true;
-  if (!inputs.kata || !path) return false;
-  const auto kata = kata_paths(inputs.id, *path);
-  return std::find(kata.begin(), kata.end(), ref.path) != kata.end();
+  const bool katas = name.starts_with("kata_") || above.str() == "/kata_overhead";
+  return katas && observed_.inputs.kata.has_value();
 }
 
 void Steps::remove_unwanted() {
@@ -160,7 +156,8 @@ void Steps::remove_unwanted() {
   std::vector<const GroupState*> doomed;
   for (const auto& [ref, state] : observed_.groups) {
     const bool ours = state.mark && *state.mark == observed_.inputs.id.str();
-    if (ours && !removed_by_others(ref) && !wanted.contains(ref)) doomed.push_back(&state);
+    if (ours && !ref.path.is_root() && !removed_by_others(ref) && !wanted.contains(ref))
+      doomed.push_back(&state);
   }
   std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {
     const auto depth = [](const GroupState* g) {

@@ -54,6 +54,13 @@ std::vector<std::string> offered(const std::vector<std::string>& available,
 /// The controller whose file `key` is: "memory.max" -> "memory"; v1 names alike.
 std::string_view controller_of(std::string_view key) { return key.substr(0, key.find('.')); }
 
+/// The directories above a pod-less sandbox may be missing; a slice's are systemd's to make.
+bool makes_parents(const Observed& observed, const LayoutDecision& decision) {
+  const Form form = decision.chosen.form;
+  return observed.inputs.pod_less() && decision.path.driver == Driver::cgroupfs &&
+         (form == Form::plain || form == Form::legacy_v1);
+}
+
 /// Builds the groups of one hierarchy.
 class Builder final {
  public:
@@ -75,10 +82,11 @@ class Builder final {
     const auto* sandbox_now = observed_.group({h.name, paths_.sandbox});
     const auto parent_offers =
         offered(file_words(observed_.group(parent), "cgroup.controllers"), kPodControllers);
-    if (may_enable() && !parent_offers.empty()) out_.enables.push_back({parent, parent_offers});
+    const bool enabling = may_enable(parent_path);
+    if (enabling && !parent_offers.empty()) out_.enables.push_back({parent, parent_offers});
 
     const bool early = !nested || observed_.assumed;
-    auto available = may_enable() && early ? parent_offers : std::vector<std::string>{};
+    auto available = enabling && early ? parent_offers : std::vector<std::string>{};
     if (sandbox_now != nullptr) available = file_words(sandbox_now, "cgroup.controllers");
 
     auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::domain);
@@ -125,10 +133,12 @@ class Builder final {
     return config_.placement.thread_groups && h.splits_threads();
   }
 
-  /// Never in a slice; in Kata's scope only when all of its processes are known.
-  [[nodiscard]] bool may_enable() const {
+  /// Never in a slice or in Kata's shared group; in Kata's scope only when all of its processes are
+  /// known.
+  [[nodiscard]] bool may_enable(const CgroupPath& parent) const {
     const Form form = decision_.chosen.form;
     if (form == Form::nested) return observed_.foreign.empty();
+    if (parent.name().ends_with(".slice") || parent.str() == "/kata_vc") return false;
     return form == Form::plain ||
            (form == Form::legacy_v2 && decision_.path.driver == Driver::cgroupfs);
   }
@@ -139,8 +149,7 @@ class Builder final {
     one.role = role;
     one.ref = {h.name, path};
     one.type = type;
-    const bool plain = decision_.chosen.form == Form::plain;
-    one.make_parents = plain && observed_.inputs.pod_less();
+    one.make_parents = makes_parents(observed_, decision_);
     return one;
   }
 
@@ -274,18 +283,18 @@ class Builder final {
 std::vector<bool> usable_hierarchies(const Observed& observed, const LayoutDecision& decision,
                                      const LayoutPaths& paths) {
   std::vector<bool> usable;
-  const bool makes_parents = observed.inputs.pod_less() ||
-                             decision.chosen.form == Form::legacy_v1 ||
-                             decision.chosen.form == Form::legacy_v2;
+  const Form form = decision.chosen.form;
+  // Below the legacy root all directories are made by us.
+  const bool may_make = form == Form::legacy_v2 || makes_parents(observed, decision);
   for (const auto& h : observed.host.hierarchies) {
     const auto* parent = observed.group({h.name, paths.sandbox.parent()});
-    const bool own_scope = decision.chosen.form == Form::own_scope;
+    const bool own_scope = form == Form::own_scope && systemd_manages(h);
     if (!h.unified && h.has("cpuset")) {
       // A parent made by us would be an empty cpuset: wait until somebody has filled it.
       usable.push_back(parent != nullptr && !parent->file("cpuset.cpus").value_or("").empty());
       continue;
     }
-    usable.push_back(parent != nullptr || makes_parents || own_scope);
+    usable.push_back(parent != nullptr || may_make || own_scope);
   }
   return usable;
 }

@@ -90,8 +90,10 @@ Layout layout_of(Form form) {
 }
 
 /// The two legacy forms share a path, and only one of them exists on a host.
-bool possible(Form form, const Host& host) {
-  return form != (host.unified() ? Form::legacy_v1 : Form::legacy_v2);
+bool possible(Form form, const Host& host, Driver driver) {
+  if (form == Form::legacy_v1) return !host.unified();
+  if (form == Form::legacy_v2) return host.unified();
+  return (form == Form::plain) == (driver == Driver::cgroupfs);
 }
 
 /// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>.
@@ -119,7 +121,7 @@ std::optional<Form> form_in_force(const Config& config, const Observed& observed
                                   const CgroupsPath& path) {
   if (!vmm_started(observed)) return std::nullopt;
   for (const auto& [form, candidate] : candidate_paths(config, observed.inputs.id, path)) {
-    if (!possible(form, observed.host)) continue;
+    if (!possible(form, observed.host, path.driver)) continue;
     for (const auto& hierarchy : observed.host.hierarchies) {
       const auto* group = observed.group({hierarchy.name, candidate});
       if (group != nullptr && group->mark == observed.inputs.id.str()) return form;
@@ -138,7 +140,9 @@ Result<LayoutDecision> decide_layout(const Config& config, const Observed& obser
   const Layout layout = layout_of(voice, observed.host, decision.conditions);
   decision.chosen = {layout, voice.source, form_of(layout, voice, decision.path, observed)};
 
+  // A caller may have registered another path since: what cannot be is decided afresh.
   auto fixed = observed.fixed;
+  if (fixed && !possible(fixed->form, observed.host, decision.path.driver)) fixed.reset();
   if (!fixed) {
     if (const auto form = form_in_force(config, observed, decision.path))
       fixed = FixedLayout{layout_of(*form), voice.source, *form};
@@ -206,8 +210,8 @@ std::vector<std::pair<Form, CgroupPath>> candidate_paths(const Config& config, c
   std::vector<std::pair<Form, CgroupPath>> candidates;
   for (const auto form :
        {Form::plain, Form::nested, Form::own_scope, Form::legacy_v1, Form::legacy_v2}) {
-    const bool systemd_only = form == Form::nested || form == Form::own_scope;
-    if (systemd_only != (path.driver == Driver::systemd) && form < Form::legacy_v1) continue;
+    const bool legacy = form == Form::legacy_v1 || form == Form::legacy_v2;
+    if (!legacy && (form == Form::plain) != (path.driver == Driver::cgroupfs)) continue;
     const auto paths = layout_paths(config, id, path, form);
     if (!paths) continue;
     candidates.emplace_back(form, paths->overhead.value_or(paths->sandbox));

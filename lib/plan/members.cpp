@@ -34,6 +34,7 @@ std::vector<WantedProcess> wanted_processes(const Config& config, const Observed
 
   std::vector<WantedProcess> wanted;
   for (const auto& process : observed.processes) {
+    if (process.facts.kernel_thread) continue;  // never moved, whoever calls it proven
     WantedProcess one;
     one.key = process.facts.key;
     one.role = process.role;
