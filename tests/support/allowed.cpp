@@ -122,10 +122,12 @@ class Judge final {
       case Op::mark:
         return mark(step);
       case Op::seed:
-        return seed(step);
+        return by_systemd(step.group) ? "a scope's files are systemd's" : seed(step);
       case Op::limit:
+        return by_systemd(step.group) ? "a scope's files are systemd's" : limit(step);
       case Op::set_scope:
-        return limit(step);
+        if (!by_systemd(step.group)) return "not a scope";
+        return step.key.rfind("cpuset.", 0) == 0 ? seed(step) : limit(step);
       case Op::device:
         return marked_.contains(step.group) ? "" : "not our group";
       case Op::enable:
@@ -142,7 +144,10 @@ class Judge final {
   }
 
  private:
-  [[nodiscard]] bool unmanaged() const { return observed_.unmanaged || !observed_.proven_kata; }
+  /// `plan --bundle` asks what would be done to a sandbox that need not run.
+  [[nodiscard]] bool unmanaged() const {
+    return !observed_.assumed && (observed_.unmanaged || !observed_.proven_kata);
+  }
   [[nodiscard]] bool exists(const GroupRef& ref) const {
     return observed_.groups.contains(ref) || created_.contains(ref);
   }
@@ -217,7 +222,8 @@ class Judge final {
   std::string seed(const Step& step) const {
     if (step.key != "cpuset.cpus" && step.key != "cpuset.mems") return "not a cpuset file";
     const auto* now = observed_.group(step.group);
-    const bool kept = now != nullptr && is_legacy_group(step.group.path.str()) &&
+    const bool kept = now != nullptr && !observed_.host.unified() &&
+                      is_legacy_group(step.group.path.str()) &&
                       now->file(step.key).value_or("") != "";
     if (marked_.contains(step.group)) return kept ? "Kata fills this cpuset" : "";
     const bool empty = now == nullptr || now->file(step.key).value_or("") == "";
@@ -228,7 +234,6 @@ class Judge final {
 
   std::string limit(const Step& step) {
     if (!marked_.contains(step.group)) return "not our group";
-    if (ends_with(step.group.path.str(), ".slice")) return "a slice's own file";
     static const std::set<std::string> kFiles = {
         "memory.max",       "memory.limit_in_bytes", "cpu.max",    "cpu.weight",
         "cpu.cfs_quota_us", "cpu.cfs_period_us",     "cpu.shares", "memory.memsw.limit_in_bytes"};
@@ -244,7 +249,7 @@ class Judge final {
   std::string enable(const Step& step) {
     const auto& path = step.group.path.str();
     if (!observed_.host.unified()) return "v1 has no such file";
-    if (ends_with(path, ".slice")) return "a slice's own file";
+    if (ends_with(path, ".slice") && !marked_.contains(step.group)) return "a slice's own file";
     if (step.key == "cgroup.type") {
       if (step.new_value != "threaded") return "not a type";
       return marked_.contains(step.group) && is_class(name_of(path)) ? "" : "not our class group";
@@ -285,10 +290,11 @@ class Judge final {
     const auto* now = observed_.group(step.group);
     if (now == nullptr) return "it does not exist";
     if (now->mark != id_) return "not our mark";
+    if (step.group.path.is_root()) return "the root";
     const auto& path = step.group.path.str();
     for (const auto& [ref, state] : observed_.groups) {
-      const bool inside = ref.hierarchy == step.group.hierarchy &&
-                          ref.path.str().rfind(path + "/", 0) == 0 && state.mark == id_;
+      const bool inside = ref.hierarchy == step.group.hierarchy && state.mark == id_ &&
+                          parent_of(ref.path.str()) == path && is_class(name_of(ref.path.str()));
       if (inside && !removed_.contains(ref)) return "a child of ours still stands";
     }
     if (is_legacy_group(path) && observed_.inputs.kata && path.rfind("/kata_", 0) == 0)
@@ -304,7 +310,7 @@ class Judge final {
     if (step.key != name_of(step.group.path.str())) return "wrong unit";
     const auto above = parent_of(step.group.path.str());
     if (step.new_value != (above == "/" ? "-.slice" : name_of(above))) return "wrong slice";
-    if (step.members.empty()) return "a scope needs a process";
+    if (step.members.empty() && !observed_.assumed) return "a scope needs a process";
     for (const auto& member : step.members)
       if (std::none_of(observed_.processes.begin(), observed_.processes.end(),
                        [&](const Process& p) { return p.facts.key == member; }))
