@@ -79,6 +79,12 @@ TEST_P(Unified, APopulatedGroupDoesNotChangeItsType) {
   EXPECT_EQ(write(at(h_, "a/x"), "cgroup.type", "threaded"), EOPNOTSUPP);
 }
 
+TEST_P(Unified, NotEvenBelowTheRootThatMixesEverything) {
+  const auto process = world_->spawn(1);
+  EXPECT_EQ(move(process.pid, at(h_, ""), "cgroup.procs"), 0);
+  EXPECT_EQ(write(at(h_, ""), "cgroup.type", "threaded"), EOPNOTSUPP);
+}
+
 TEST_P(Unified, APopulatedDomainBesideItForbidsThreads) {
   make(at(h_, "a"));
   make(at(h_, "a/x"));

@@ -85,6 +85,11 @@ TEST_F(Processes, NewThreadsOfWatchedOnesAreHeardOf) {
   Helper watched([] { std::thread([] { (void)::pause(); }).detach(); });
   Helper stranger([] { std::thread([] { (void)::pause(); }).detach(); });
   watch_->watch_process(watched.pid());
+  watch_->watch_process(::getpid());
+  const auto fence = spawn_waiting("/bin/sleep");
+  EXPECT_TRUE(rig_.hears(HintKind::exec, "", fence));  // the helpers' own forks lie behind us
+  end(fence);
+  EXPECT_EQ(rig_.count(HintKind::thread, "", watched.pid()), 0) << "a fork is no thread";
   stranger.go();
   watched.go();
   EXPECT_TRUE(rig_.hears(HintKind::thread, "", watched.pid()));
