@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sandboxes that faults are injected into: each form on each hierarchy once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+
+/// Value: one named row.
+struct FaultRow {
+  std::string name;
+  Scenario scenario;
+};
+
+[[nodiscard]] inline std::vector<FaultRow> fault_rows() {
+  std::vector<FaultRow> rows;
+  const auto add = [&rows](const char* name, HierarchyMode mode, auto change) {
+    Scenario scenario;
+    scenario.mode = mode;
+    scenario.strangers = 1;
+    change(scenario);
+    rows.push_back({name, scenario});
+  };
+  add("v2_plain", HierarchyMode::v2, [](Scenario&) {});
+  add("v2_nested", HierarchyMode::v2, [](Scenario& s) { s.systemd = true; });
+  add("v2_own_scope", HierarchyMode::v2, [](Scenario& s) {
+    s.systemd = true;
+    s.kata_only = false;
+    s.config.layout.sandbox_cgroup_only = true;
+  });
+  add("v2_without_thread_groups", HierarchyMode::v2,
+      [](Scenario& s) { s.config.placement.thread_groups = false; });
+  add("v2_legacy", HierarchyMode::v2,
+      [](Scenario& s) { s.config.layout.sandbox_cgroup_only = false; });
+  add("v2_pod_less", HierarchyMode::v2, [](Scenario& s) { s.pod_less = true; });
+  add("v2_kata_takes_back", HierarchyMode::v2, [](Scenario& s) { s.kata_only = false; });
+  add("v1_plain", HierarchyMode::v1, [](Scenario&) {});
+  add("v1_nested", HierarchyMode::hybrid, [](Scenario& s) { s.systemd = true; });
+  add("v1_legacy", HierarchyMode::v1, [](Scenario& s) { s.kata_only = false; });
+  add("v1_pod_less", HierarchyMode::v1, [](Scenario& s) { s.pod_less = true; });
+  return rows;
+}
+
+}  // namespace kcg::test
