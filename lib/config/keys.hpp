@@ -23,6 +23,8 @@ struct ConfigKey {
   ConfigValue (*get)(const Config& config, const std::string& handler);
   /// False: `value` is not what `type` says; nothing was changed.
   bool (*set)(Config& config, const std::string& handler, const ConfigValue& value);
+  /// Unchecked; a key with a star copies all handlers.
+  void (*copy)(const Config& from, Config& to);
 
   [[nodiscard]] bool per_handler() const { return name.find('*') != std::string_view::npos; }
   /// The name with the handler in place of the star.

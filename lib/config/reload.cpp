@@ -22,9 +22,8 @@ Reloaded after_reload(const Config& running, const Config& loaded) {
   Reloaded reloaded{loaded, {}};
   for (const auto& key : config_keys()) {
     if (!key.restart) continue;
-    const auto old = key.get(running, "");
-    if (old == key.get(loaded, "")) continue;
-    (void)key.set(reloaded.config, "", old);  // ignored: it was accepted when it was loaded
+    if (key.get(running, "") == key.get(loaded, "")) continue;
+    key.copy(running, reloaded.config);
     reloaded.needs_restart.emplace_back(key.name);
   }
   return reloaded;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // config.json of an OCI bundle -> Bundle (L2). Strict: wrong types, fractions, negative counts and
-// overflows are errors that name the key and the value; unknown keys are ignored.
+// overflows are errors that name the key and the value; unknown keys are ignored. As in Go, which
+// writes these files, null is absent and of equal keys the last one counts.
 #pragma once
 
 #include <string>
@@ -21,8 +22,9 @@ struct BundleOrigin {
   std::string directory;  ///< absolute path
 };
 
-/// Parses and validates. A bundle whose engine's type key says `sandbox` but whose sandbox id is not
-/// its own directory's name is an error (Root::any does not check that).
+/// Parses and validates. A bundle whose engine's type key says `sandbox` but whose sandbox id is
+/// not its own directory's name is an error; with Root::any such a bundle takes its id from the
+/// annotation instead.
 [[nodiscard]] Result<Bundle> parse_bundle(std::string_view json, const BundleOrigin& origin);
 
 /// Kata's state -> KataState. `go`: persist.json of the Go shim; else runtime-rs's state.json.

@@ -15,8 +15,9 @@ namespace kcg {
 /// Value: a cgroupsPath taken apart.
 struct CgroupsPath {
   Driver driver = Driver::cgroupfs;
-  CgroupPath pod;      ///< the pod cgroup (systemd: the slice's directory, expanded)
-  CgroupPath full;     ///< cgroupfs: the cleaned path P itself; systemd: <slice dir>/<prefix>-<name>.scope
+  CgroupPath pod;  ///< the pod cgroup (systemd: the slice's directory, expanded)
+  CgroupPath
+      full;  ///< cgroupfs: the cleaned path P itself; systemd: <slice dir>/<prefix>-<name>.scope
   std::string slice;   ///< systemd: "a-b.slice", else ""
   std::string prefix;  ///< systemd: "cri-containerd", else ""
   std::string name;    ///< systemd: third part; cgroupfs: last component of P

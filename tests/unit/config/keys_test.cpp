@@ -23,13 +23,27 @@ TEST(ConfigKeys, EveryDefaultIsAccepted) {
 TEST(ConfigKeys, NoneTakesAnotherKind) {
   for (const auto& key : config_keys()) {
     SCOPED_TRACE(key.name);
-    const std::string handler = key.per_handler() ? "kata" : "";
+    const std::string handler = key.per_handler() ? "new" : "";
     Config config;
     EXPECT_FALSE(key.set(config, handler, OtherValue{"a table"}));
     EXPECT_FALSE(key.set(config, handler, "surely not this"));
     EXPECT_FALSE(key.set(config, handler, std::int64_t{-1}));
     EXPECT_FALSE(key.set(config, handler, std::vector<std::string>{"relative"}));
     EXPECT_EQ(config, Config{}) << "a refused value changes nothing";
+  }
+}
+
+TEST(ConfigKeys, CopyTakesOneFieldOver) {
+  Config from;
+  from.mode = Mode::observe;
+  from.cgroup.root = "/x";
+  for (const auto& key : config_keys()) {
+    SCOPED_TRACE(key.name);
+    Config to, wanted;
+    key.copy(from, to);
+    if (key.name == "mode") wanted.mode = Mode::observe;
+    if (key.name == "cgroup.root") wanted.cgroup.root = "/x";
+    EXPECT_EQ(to, wanted);
   }
 }
 

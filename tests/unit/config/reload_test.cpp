@@ -37,6 +37,14 @@ TEST(AfterReload, AppliesWhatItCanAndNamesTheRest) {
   EXPECT_EQ(reloaded.config.mode, Mode::enforce);
 }
 
+TEST(AfterReload, KeepsWhatNoFileCouldSay) {
+  Config running;
+  running.cgroup.root = "./given/on/the/command/line";
+  const auto reloaded = after_reload(running, Config{});
+  EXPECT_EQ(reloaded.config, running);
+  EXPECT_EQ(reloaded.needs_restart, std::vector<std::string>{"cgroup.root"});
+}
+
 TEST(AfterReload, NothingChanged) {
   EXPECT_TRUE(after_reload(Config{}, Config{}).needs_restart.empty());
   EXPECT_EQ(after_reload(Config{}, Config{}).config, Config{});
