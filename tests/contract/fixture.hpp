@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -16,7 +17,10 @@ namespace kcg::test {
 
 class Contract : public ::testing::TestWithParam<WorldKind> {
  protected:
-  void SetUp() override { world_ = GetParam().make(GetParam().host); }
+  void SetUp() override {
+    if (GetParam().name == "kernel" && ::geteuid() != 0) GTEST_SKIP() << "needs root";
+    world_ = GetParam().make(GetParam().host);
+  }
 
   [[nodiscard]] CgroupTree& tree() { return world_->tree(); }
   /// The first hierarchy with this controller ("" = the first at all).

@@ -45,7 +45,7 @@ struct WorldKind {
 /// gtest prints parameters of failed tests by this.
 void PrintTo(const WorldKind& kind, std::ostream* out);
 
-/// Fake worlds always; kernel worlds where this machine mounts such a tree and we are root.
+/// Fake worlds always; kernel worlds where this machine mounts such a tree.
 [[nodiscard]] std::vector<WorldKind> worlds(bool unified, std::string_view controller = "");
 
 /// Resource makers; see fake_world.cpp and kernel_world.cpp.

@@ -17,6 +17,7 @@ namespace {
 class Groups : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     Config::Cgroup config;
     config.hierarchy = GetParam() == std::string("v2") ? HierarchyChoice::v2 : HierarchyChoice::v1;
     auto host = discover_host(config);

@@ -22,6 +22,7 @@ namespace {
 class Processes : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     watch_ = ProcessWatch::create(rig_.loop(), *proc_, clock_, rig_.sink());
     ASSERT_EQ(watch_->problem(), "");
   }
@@ -115,6 +116,7 @@ TEST_F(Processes, LostEventsAreARescan) {
 }
 
 TEST(ProcessesWithoutConnector, AreFoundByScanning) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   // The socket does not exist in another network namespace. Only this thread goes there.
   std::thread([] {
     ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
@@ -131,11 +133,13 @@ TEST(ProcessesWithoutConnector, AreFoundByScanning) {
 }
 
 TEST(Connector, AnswersHere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const auto status = probe_connector(std::chrono::seconds(10));
   EXPECT_TRUE(status) << status.error().text;
 }
 
 TEST(Connector, DoesNotAnswerInAnotherPidNamespace) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const pid_t outer = ::fork();
   if (outer == 0) {
     if (::unshare(CLONE_NEWPID) != 0) ::_exit(2);
