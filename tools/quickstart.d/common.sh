@@ -19,14 +19,14 @@ die() {
   exit 1
 }
 
-# Runs a command until it succeeds; gives up after so many seconds.
-exec {tick}<> <(:)
+# Runs a command until it succeeds; gives up after so many seconds. (Not `read -t`: bash 5.2 can
+# crash when a trap interrupts that, and then nothing would be cleaned up.)
 await() {
   local deadline=$((SECONDS + $1))
   shift
   until "$@" &>/dev/null; do
     ((SECONDS < deadline)) || return 1
-    read -rt 0.05 -u "$tick" || true
+    sleep 0.05
   done
 }
 
@@ -43,6 +43,18 @@ end_process() {
 }
 
 random_id() { od -An -N32 -tx1 -v /dev/urandom | tr -d ' \n'; }
+
+# Programs of ours that carry our directory in their arguments: those that were started in the very
+# moment of an interruption, or whose parent died.
+strays() {
+  local process
+  for process in /proc/[0-9]*; do
+    case $(cat "$process/comm" 2>/dev/null) in
+      dbus-daemon | kata-cgroupd | containerd-shim | qemu-system-x86)
+        ! grep -qF "$dir/" "$process/cmdline" || identity "${process##*/}" ;;
+    esac
+  done 2>/dev/null
+}
 
 begin() {
   dir=$(mktemp -d /tmp/kcg-quickstart.XXXXXX)
@@ -106,9 +118,11 @@ cgctl() { build/tools/cgctl/cgctl --bus "$bus" "$@"; }
 
 # Ends everything, in whatever state it is.
 end_all() {
+  local stray
   end_sandbox
   end_process "$daemon_process"
   end_process "$bus_process"
+  for stray in $(strays); do end_process "$stray"; done
   remove_groups
   ! $we_mounted_debugfs || umount /sys/kernel/debug || true
   rm -rf "$dir"
