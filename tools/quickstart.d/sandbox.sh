@@ -10,7 +10,7 @@ shim_program=$PWD/build/tests/support/containerd-shim-kata-v2
 # KVM, or without a debugfs to ask in, only names tell.
 choose_accelerator() {
   thread_names=1
-  if ! { : <>/dev/kvm; } 2>/dev/null; then
+  if ! { [[ -c /dev/kvm ]] && : <>/dev/kvm; } 2>/dev/null; then
     accel_text="without KVM (/dev/kvm does not open), so its threads carry names"
   elif ! debugfs_possible; then
     accel_text="with KVM; no debugfs here, so its threads carry names"

@@ -4,14 +4,14 @@
 # Is every thread where it belongs? Asked of the kernel (/proc/<pid>/task/<tid>/cgroup), with QEMU's
 # own word about which of its threads are what; the daemon is not asked.
 
-# class_of PID TID: by what QMP says. The host cannot tell an I/O thread from others without its
-# name, and the daemon does not talk QMP: nameless ones stay with the VMM.
+# class_of PID TID: vCPUs by what QMP says. The host cannot tell an I/O thread from others without
+# its name, and the daemon does not talk QMP: nameless ones stay with the VMM.
 class_of() {
   if [[ $1 == "$shim_pid" ]]; then
     echo shim
   elif [[ ,$vcpus, == *,$2,* ]]; then
     echo vcpu
-  elif ((thread_names)) && [[ ,$ios, == *,$2,* ]]; then
+  elif [[ $(<"/proc/$1/task/$2/comm") == "IO "* ]]; then
     echo io
   else
     echo vmm
@@ -39,13 +39,17 @@ path_in() {
 
 # Prints what is out of place; without that, one line of success.
 verify() {
-  local answer shim_pid vmm_pid pid task tid class names wrong=0 threads=0 count=0
+  local answer vcpus shim_pid vmm_pid pid task tid class names wrong=0 threads=0 count=0
   declare -A seen=()
   answer=$(control threads) || return
-  vcpus=${answer#*vcpus=} vcpus=${vcpus%% *} ios=${answer#*ios=}
+  vcpus=${answer#*vcpus=} vcpus=${vcpus%% *}
   answer=$(control status) || return
   shim_pid=${answer#*shim=} shim_pid=${shim_pid%% *}
   vmm_pid=${answer#*vmm=} vmm_pid=${vmm_pid%% *}
+  if ((vmm_pid == 0)); then
+    echo "QEMU has ended by itself: $(<"$(bundle_of "$id")/log")"
+    return 1
+  fi
   for pid in "$shim_pid" "$vmm_pid"; do
     for task in /proc/"$pid"/task/*; do
       tid=${task##*/}
