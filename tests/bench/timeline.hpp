@@ -18,6 +18,8 @@ namespace kcg::bench {
 struct Start {
   Micros whole{0};    ///< VMM's exec until its main thread is in its group in every hierarchy
   Micros threads{0};  ///< last vCPU thread's start until the VMM's last thread was placed
+  Micros run{0};      ///< the same from the last vCPU's first KVM_RUN: before it nothing but a name
+                      ///< tells a vCPU from other threads
 };
 
 /// nullopt when the exec or a vCPU's start is not among the events. `vmm_threads` includes `vcpus`.

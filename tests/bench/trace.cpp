@@ -29,6 +29,7 @@ std::optional<EventKind> kind_of(std::string_view name) {
   if (name == "sched_process_exec:") return EventKind::exec;
   if (name == "task_newtask:") return EventKind::new_task;
   if (name == "cgroup_attach_task:") return EventKind::attach;
+  if (name == "sys_ioctl(fd:") return EventKind::kvm_run;  // only that request passes the filter
   return std::nullopt;
 }
 
@@ -40,15 +41,24 @@ Micros stamp(std::string_view text) {
          Micros(parse_i64(text.substr(dot + 1, 6)).value_or(0));
 }
 
+/// "   comm-pid  ": the task that was running.
+int running_task(std::string_view prefix) {
+  const auto text = trim(prefix);
+  return parse_pid(text.substr(text.rfind('-') + 1)).value_or(0);
+}
+
 std::optional<Event> parse_line(std::string_view line) {
   // "   comm-pid  [cpu] flags  time: name: fields"; the comm may contain blanks.
   const auto cpu = line.find("] ");
-  if (cpu == std::string_view::npos) return std::nullopt;
+  const auto bracket = line.rfind('[', cpu);
+  if (cpu == std::string_view::npos || bracket == std::string_view::npos) return std::nullopt;
   const auto fields = words(line.substr(cpu + 2));
   if (fields.size() < 4) return std::nullopt;
   const auto kind = kind_of(fields[2]);
   if (!kind) return std::nullopt;
-  return Event{*kind, stamp(fields[1]), parse_pid(field(line, "pid")).value_or(0),
+  const int pid = *kind == EventKind::kvm_run ? running_task(line.substr(0, bracket))
+                                              : parse_pid(field(line, "pid")).value_or(0);
+  return Event{*kind, stamp(fields[1]), pid,
                static_cast<int>(parse_i64(field(line, "dst_root")).value_or(0)),
                std::string(field(line, "dst_path"))};
 }
@@ -78,6 +88,8 @@ Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
   for (const char* const event :
        {"sched/sched_process_exec", "task/task_newtask", "cgroup/cgroup_attach_task"})
     need(instance_ + "/events/" + event + "/enable", "1");
+  need(instance_ + "/events/syscalls/sys_enter_ioctl/filter", "cmd == 0xae80");  // KVM_RUN
+  need(instance_ + "/events/syscalls/sys_enter_ioctl/enable", "1");
 }
 
 Trace::~Trace() {

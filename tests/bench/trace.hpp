@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's own clock for the bench: tracepoints of exec, new tasks and cgroup attaches in a
-// trace instance of our own. Nobody under test is slowed down by being looked at more often.
+// The kernel's own clock for the bench: tracepoints of exec, new tasks, KVM_RUN and cgroup attaches
+// in a trace instance of our own. Nobody under test is slowed down by being looked at more often.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ namespace kcg::bench {
 
 using Micros = std::chrono::microseconds;
 
-enum class EventKind { exec, new_task, attach };
+enum class EventKind { exec, new_task, kvm_run, attach };
 
 /// Value: one tracepoint that fired.
 struct Event {
@@ -24,7 +24,7 @@ struct Event {
   std::string path = {};  ///< attach
 };
 
-/// nullopt-free: lines that are none of ours give no event.
+/// Lines that are none of ours give no event.
 [[nodiscard]] std::vector<Event> parse_trace(std::string_view text);
 
 /// Resource: a trace instance; throws when the kernel offers none.

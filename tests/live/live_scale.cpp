@@ -17,6 +17,7 @@ namespace kcg::live {
 namespace {
 
 constexpr std::size_t kSandboxes = 200;
+constexpr std::size_t kWarmUp = 20;
 constexpr std::uint64_t kMostKib = 24 * 1024;
 
 class LiveScale : public LiveTest {
@@ -57,7 +58,7 @@ class LiveScale : public LiveTest {
 
 TEST_P(LiveScale, TwoHundredAmongStrangers) {
   start_daemon();
-  auto first = start(1);  // what is loaded and allocated once
+  auto first = start(kWarmUp);  // what is loaded and allocated once
   expect_placed(first);
   end(first);
   const auto before = resident_kib(daemon_->pid());
