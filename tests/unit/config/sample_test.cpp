@@ -52,7 +52,8 @@ TEST(Sample, ListsEveryKeyAtItsDefault) {
 }
 
 TEST(Sample, IsReadable) {
-  for (const auto line : lines(shipped()))
+  const auto text = shipped();
+  for (const auto line : lines(text))
     EXPECT_TRUE(line.size() <= 100 || (line[0] == '#' && line[1] != ' ')) << line;
 }
 
