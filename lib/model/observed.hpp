@@ -12,6 +12,7 @@
 
 #include "model/bundle.hpp"
 #include "model/condition.hpp"
+#include "model/history.hpp"
 #include "model/host.hpp"
 #include "model/process.hpp"
 
@@ -30,13 +31,6 @@ struct GroupState {
     if (it == files.end()) return std::nullopt;
     return it->second;
   }
-};
-
-/// Value: sums over this VM's life that the kernel does not remember (fold keeps them).
-struct History {
-  std::optional<std::uint64_t> largest_memory_sum;
-  bool container_started = false;
-  bool operator==(const History&) const = default;
 };
 
 /// Value: the decision that is fixed at the VMM's exec.

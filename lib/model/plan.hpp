@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/condition.hpp"
+#include "model/history.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/process.hpp"
@@ -101,6 +102,7 @@ struct Desired {
   bool act = false;            ///< false: nothing is to be made or moved (yet)
   std::string waiting_for;     ///< why not, for people
   Overhead overhead;
+  History history;  ///< the observed one, brought up to date
   std::vector<WantedSubtree> enables;
   std::vector<WantedGroup> groups;  ///< parents before children
   std::vector<WantedProcess> processes;

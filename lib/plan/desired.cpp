@@ -72,6 +72,16 @@ std::optional<std::uint64_t> vm_memory(const Observed& observed) {
   return *mib * kMib;
 }
 
+/// A pod's containers are made after its guest has booted; the container of a pod-less sandbox is
+/// the sandbox itself, and Kata says when it runs.
+History history_of(const Observed& observed) {
+  History history = observed.history;
+  const auto& inputs = observed.inputs;
+  const bool runs = inputs.pod_less() && inputs.kata && inputs.kata->state == "running";
+  history.container_started = history.container_started || !inputs.containers.empty() || runs;
+  return history;
+}
+
 SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPath& sandbox) {
   SizingRequest request;
   request.layout = layout;
@@ -83,7 +93,7 @@ SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPa
   request.local_vmm = !observed.inputs.kata || observed.inputs.kata->hypervisor != "remote";
   request.vm_memory = vm_memory(observed);
   request.parent = parent_of(observed, sandbox);
-  request.history = observed.history;
+  request.history = history_of(observed);
   return request;
 }
 
@@ -165,6 +175,7 @@ Desired desired(const Config& config, const Observed& observed) {
     want.act = true;
     return want;
   }
+  want.history = history_of(observed);
   auto decision = decide_layout(config, observed);
   if (!decision) {
     want.waiting_for = decision.error().text;
@@ -188,6 +199,9 @@ Desired desired(const Config& config, const Observed& observed) {
 
   const auto sizing =
       size(config, observed.inputs, request_of(observed, want.layout, want.sandbox_cgroup));
+  if (sizing.memory_sum)
+    want.history.largest_memory_sum =
+        std::max(want.history.largest_memory_sum.value_or(0), *sizing.memory_sum);
   const auto usable = usable_hierarchies(observed, *decision, *paths);
   auto groups = wanted_groups(config, observed, *decision, *paths, usable, sizing);
   const auto append = [&want](std::vector<Condition>& more) {

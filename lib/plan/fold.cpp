@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/text.hpp"
+#include "plan/heals.hpp"
 #include "plan/layout.hpp"
 #include "plan/record.hpp"
 
@@ -18,10 +19,6 @@ using std::chrono::seconds;
 
 constexpr unsigned kRounds = 5;
 constexpr unsigned kRemovalTries = 10;
-constexpr std::size_t kHealsPerMinute = 5;
-constexpr Instant kHealWindow = seconds(60);
-constexpr Instant kFirstContestDelay = seconds(30);
-constexpr Instant kLongestContestDelay = minutes(10);
 /// A task that is still being created refuses to be moved.
 constexpr unsigned kMoveTries = 5;
 constexpr Instant kMoveRetry = milliseconds(6);
@@ -40,6 +37,10 @@ bool starts_scope(const StepResult& result) {
 }
 
 bool is_move(const Step& step) { return step.op == Op::move_process || step.op == Op::move_thread; }
+
+bool moved(const StepResult& result) {
+  return is_move(result.step) && result.outcome == Outcome::done;
+}
 
 bool unborn(const StepResult& result) {
   return is_move(result.step) && result.outcome == Outcome::failed && result.code == kEINVAL;
@@ -86,7 +87,7 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
                           fmt::format("a group of {} is still busy; see what runs in it with "
                                       "'cgctl tree {}'",
                                       observed.inputs.id.str(), observed.inputs.id.str())});
-  if (round >= kRounds && report.done() > 0)
+  if (round >= kRounds && std::any_of(report.results.begin(), report.results.end(), moved))
     conditions.push_back({ConditionName::threads_unsettled,
                           fmt::format("threads still move after {} rounds", kRounds)});
   if (record.scope_tries > 0 && !record.pending &&
@@ -98,9 +99,9 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   for (const auto& [key, heal] : record.heals)
     if (heal.delay > Instant(0))
       conditions.push_back({ConditionName::contested,
-                            fmt::format("{} was put back more than {} times within a minute: "
-                                        "somebody else moves it; the next try is delayed",
-                                        key, kHealsPerMinute)});
+                            fmt::format("{} was put back again and again within a minute: somebody "
+                                        "else changes it; the next try is delayed",
+                                        key)});
   return conditions;
 }
 
@@ -127,46 +128,6 @@ std::vector<ActiveCondition> merge(const std::vector<ActiveCondition>& before,
     if (sticky && !known) merged.push_back(active);
   }
   return merged;
-}
-
-/// What a heal is counted by; nullopt: this step is no heal.
-std::optional<std::string> heal_key(const Step& step, const Observed& observed) {
-  switch (step.op) {
-    case Op::move_process:
-    case Op::move_thread:
-      // Kata's own pull-backs (into its own group) are its ordinary behaviour.
-      if (observed.kata_group && step.old_value == observed.kata_group->str()) return std::nullopt;
-      return fmt::format("task {}", step.task ? step.task->pid : 0);
-    case Op::limit:
-    case Op::seed:
-    case Op::set_scope:
-      return fmt::format("{} of {}", step.key, step.group.path.str());
-    default:
-      return std::nullopt;
-  }
-}
-
-void count_heals(Record& record, const Observed& observed, const Report& report, Instant now) {
-  std::set<std::string> counted;
-  for (const auto& result : report.results) {
-    if (result.outcome != Outcome::done) continue;
-    const auto key = heal_key(result.step, observed);
-    if (!key || !counted.insert(*key).second) continue;
-    record.heals[*key].times.push_back(now);
-  }
-  for (auto it = record.heals.begin(); it != record.heals.end();) {
-    auto& heal = it->second;
-    std::erase_if(heal.times, [&](Instant t) { return t + kHealWindow < now; });
-    // The first move is the placement itself, not a heal.
-    if (heal.times.size() > kHealsPerMinute + 1 && heal.quiet_until <= now) {
-      heal.delay = std::min(heal.delay == Instant(0) ? kFirstContestDelay : heal.delay * 2,
-                            kLongestContestDelay);
-      heal.quiet_until = now + heal.delay;
-    }
-    const bool calm = heal.times.empty() && heal.quiet_until + kLongestContestDelay < now;
-    const bool never = heal.times.empty() && heal.delay == Instant(0);
-    it = calm || never ? record.heals.erase(it) : std::next(it);
-  }
 }
 
 /// What is waited for, and how often systemd was asked for a scope that it has not made.
@@ -216,12 +177,14 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
   record.found_groups.clear();
   for (const auto& [ref, group] : observed.groups)
     if (group.mark == observed.inputs.id.str()) record.found_groups.insert(ref);
-  record.history = observed.history;
+  record.history = desired.history;
   record.ended = observed.gone;
   record.shim_candidates.clear();
   // Two clocks are subtracted to tell it: a second more or less is no news.
   const auto drift = observed.created - record.created;
   if (drift > 1 || drift < -1) record.created = observed.created;
+  // Docker starts a container again under its old id.
+  if (observed.gone) record.fixed.reset();
   if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
     record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
 }
@@ -244,12 +207,14 @@ std::optional<Instant> next_look(Record& record, const Observed& observed, Insta
   }
   record.unnamed = std::move(unnamed);
   if (record.unnamed.empty()) return std::nullopt;
-  const bool young = now - record.looking_since <= milliseconds(500);
-  if (!young && !observed.kvm_incomplete) return std::nullopt;
+  const auto age = now - record.looking_since;
+  if (age > milliseconds(500)) {
+    if (!observed.kvm_incomplete) return std::nullopt;
+    return now + std::clamp<Instant>(age, milliseconds(500), seconds(30));
+  }
   const auto doubled = milliseconds(std::int64_t{1} << std::min(record.looks, 15U));
   ++record.looks;
-  return now +
-         (young ? std::min(doubled, milliseconds(32)) : std::min(doubled, milliseconds(30'000)));
+  return now + std::min(doubled, milliseconds(32));
 }
 
 }  // namespace
@@ -260,7 +225,6 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   Record& record = out.record;
   remember(record, observed, desired);
   count_heals(record, observed, report, now);
-
   count_scope_tries(record, observed, desired, report, now);
 
   const bool blocked = failed_removals(report) > 0;
@@ -292,18 +256,6 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   });
   out.follow_up.forget = observed.gone && !ours_left && !record.pending;
   return out;
-}
-
-Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
-                       Instant now) {
-  Plan rest;
-  for (const auto& step : plan.steps) {
-    if (step.op == Op::start_scope && record.scope_tries > 0 && now < record.scope_due) continue;
-    const auto key = heal_key(step, observed);
-    const auto heal = key ? record.heals.find(*key) : record.heals.end();
-    if (heal == record.heals.end() || heal->second.quiet_until <= now) rest.steps.push_back(step);
-  }
-  return rest;
 }
 
 void end_job(Record& record, const std::string& unit) {

@@ -62,11 +62,9 @@ SandboxWorld::SandboxWorld(const Scenario& given)
   offer_controllers("/");
   if (scenario.pod_less && !scenario.systemd) return;
   make_group(pod_group);
-  auto above = path_of(pod_group);
-  while (!above.is_root()) {
-    above = above.parent();
-    offer_controllers(above.str());
-  }
+  std::vector<CgroupPath> above;
+  for (auto at = path_of(pod_group); !at.is_root(); at = at.parent()) above.push_back(at.parent());
+  for (auto at = above.rbegin(); at != above.rend(); ++at) offer_controllers(at->str());
   // systemd hands the controllers down to every slice that holds a delegated scope.
   if (scenario.systemd) offer_controllers(pod_group);
 }
