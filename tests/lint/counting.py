@@ -48,6 +48,7 @@ TABLE = {
     "live skip in CI": ("exit 77", "exitcode", "live", [], "true", (0, 1, 0)),
     "unit skip in CI": ("exit 77", "exitcode", "unit", [], "true", (0, 0, 1)),
     "sanitizer report": (REPORT + writes(GOOD_CASES), "gtest", "unit", ["--sanitized"], "", (2, 1, 0)),
+    "runs in the build directory": ("test -f list", "exitcode", "lint", [], "", (1, 0, 0)),
     "another suite": ("exit 0", "exitcode", "live", ["--suite", "unit"], "", (0, 1, 0)),
     "excluded suite": ("exit 0", "exitcode", "live", ["--no-suite", "live"], "", (0, 1, 0)),
 }
@@ -66,7 +67,7 @@ def counted(run_tests: pathlib.Path, row: tuple) -> tuple[tuple[int, ...], bool]
         for program in ("test", "meson"):
             (scratch / program).chmod(0o755)
         done = subprocess.run(
-            [run_tests, "build", *arguments], capture_output=True, text=True, check=False,
+            [run_tests, name, *arguments], capture_output=True, text=True, check=False,
             env={"PATH": f"{name}:{os.environ['PATH']}", "CI": in_ci},
         )
     last = done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr
