@@ -43,19 +43,25 @@ class Applier final {
   }
 
   /// Without these steps the group cannot be used.
-  static bool ends_branch(const Step& step) {
+  [[nodiscard]] bool ends_branch(const Step& step) const {
     switch (step.op) {
       case Op::create:
       case Op::mark:
-      case Op::seed:
       case Op::device:
       case Op::start_scope:
         return true;
+      case Op::seed:  // v1: an empty cpuset takes nobody in
+        return !unified(step.group);
       case Op::enable:
         return step.key == "cgroup.type";
       default:
         return false;
     }
+  }
+
+  [[nodiscard]] bool unified(const GroupRef& group) const {
+    const auto* hierarchy = tree_.host().find(group.hierarchy);
+    return hierarchy != nullptr && hierarchy->unified;
   }
 
   [[nodiscard]] bool ended(const GroupRef& group) const {

@@ -57,6 +57,7 @@ struct Observed {
   bool creation_recorded = false;  ///< we noted in our run directory that we create its groups
   bool assumed = false;  ///< `plan --bundle`: nothing runs; taken as what a Kata of today would do
   std::optional<FixedLayout> fixed;
+  bool watched = false;  ///< we saw it before its VMM: what stands now decides nothing yet
   std::vector<Process> processes;  ///< proven, shim first
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones

@@ -65,7 +65,9 @@ void add_ages(const Clock& clock, Observed& observed) {
 }
 
 bool is_unmanaged(const Observed& observed, const ObserveContext& context) {
+  // A VMM inside its shim, or elsewhere, has no process of its own.
   const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr && vmm_started(observed)) vmm = observed.first(ProcessRole::shim);
   return context.managed_since && vmm != nullptr && vmm->facts.key.start < *context.managed_since &&
          !carries_mark(observed);
 }
@@ -80,6 +82,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.inputs = assembled.inputs;
   observed.conditions = assembled.conditions;
   observed.fixed = record.fixed;
+  observed.watched = record.watched;
   observed.history = record.history;
   observed.creation_recorded = context.creation_recorded;
 

@@ -45,7 +45,7 @@ Plan diff(const Observed& observed, const Desired& desired) {
   if (!members_first(desired)) todo.enable_foreign();
   for (const auto& group : desired.groups) todo.make(group);
   for (const auto& group : desired.groups) todo.adjust(group);
-  todo.narrow_cpusets();
+  todo.narrow();
   todo.move_processes();
   todo.move_threads();
   if (members_first(desired) && plan.steps.empty()) todo.enable_foreign();

@@ -18,6 +18,14 @@ bool has_word(const std::string& text, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
+/// v1 refuses a parent that is promised less than its child: such a parent follows its children.
+bool lowers_quota(const WantedFile& limit, const std::string& old) {
+  if (limit.key != "cpu.cfs_quota_us") return false;
+  const auto before = parse_i64(old);
+  const auto after = parse_i64(limit.value);
+  return before && after && *after > 0 && (*before < 0 || *after < *before);
+}
+
 }  // namespace
 
 Step& Steps::add(Op op, const GroupRef& group, GroupRole role) {
@@ -113,14 +121,15 @@ void Steps::set_cpuset(const WantedGroup& group) {
     WantedFile first = seed;
     if (child_has_more(group, seed, *new_set)) {
       first.value = old_set->united(*new_set).str();
-      narrow_later_.push_back({&group, seed, first.value});
+      narrow_later_.push_back({&group, Op::seed, seed, first.value});
     }
     if (first.value != old_set->str()) set_file(group, Op::seed, first, old);
   }
 }
 
-void Steps::narrow_cpusets() {
-  for (const auto& [group, file, old] : narrow_later_) set_file(*group, Op::seed, file, old);
+void Steps::narrow() {
+  for (auto it = narrow_later_.rbegin(); it != narrow_later_.rend(); ++it)
+    set_file(*it->group, it->op, it->file, it->old);
 }
 
 void Steps::adjust(const WantedGroup& group) {
@@ -134,8 +143,13 @@ void Steps::adjust(const WantedGroup& group) {
     step.new_value = "+" + controller;
   }
   set_cpuset(group);
-  for (const auto& limit : group.limits)
-    set_file(group, Op::limit, limit, now == nullptr ? "" : now->file(limit.key).value_or(""));
+  for (const auto& limit : group.limits) {
+    const auto old = now == nullptr ? "" : now->file(limit.key).value_or("");
+    if (lowers_quota(limit, old))
+      narrow_later_.push_back({&group, Op::limit, limit, old});
+    else
+      set_file(group, Op::limit, limit, old);
+  }
 }
 
 /// A scope goes when systemd removes it; what Kata may have made stays while Kata has state.

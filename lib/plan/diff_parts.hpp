@@ -27,8 +27,8 @@ class Steps final {
   void make(const WantedGroup& group);
   /// Own subtree_control, cpuset, limits: in an order in which the kernel accepts them.
   void adjust(const WantedGroup& group);
-  /// Parents that had to stay wide until their children had followed.
-  void narrow_cpusets();
+  /// Parents that had to stay wide until their children had followed, deepest first.
+  void narrow();
   /// Whole processes whose leader is not with us.
   void move_processes();
   /// Single threads that are in the wrong group of ours.
@@ -52,6 +52,7 @@ class Steps final {
   std::set<GroupRef> created_;
   struct Narrow {
     const WantedGroup* group;
+    Op op;
     WantedFile file;
     std::string old;
   };

@@ -185,6 +185,7 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
   if (drift > 1 || drift < -1) record.created = observed.created;
   // Docker starts a container again under its old id.
   if (observed.gone) record.fixed.reset();
+  record.watched = !observed.gone && (record.watched || !vmm_started(observed));
   if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
     record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
 }

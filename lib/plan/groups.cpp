@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "kernel/cpuset.hpp"
 
 namespace kcg {
 
@@ -13,6 +14,13 @@ namespace {
 constexpr std::array<std::string_view, 5> kPodControllers = {"cpu", "cpuset", "memory", "io",
                                                              "pids"};
 constexpr std::array<std::string_view, 3> kThreadedControllers = {"cpu", "cpuset", "pids"};
+constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
+/// Limits that sizing may set, with the text that lifts them.
+using Defaults = std::array<std::pair<std::string_view, std::string_view>, 3>;
+constexpr Defaults kDefaultsV2 = {
+    {{"memory.max", "max"}, {"cpu.max", "max 100000"}, {"cpu.weight", "100"}}};
+constexpr Defaults kDefaultsV1 = {
+    {{"memory.limit_in_bytes", "-1"}, {"cpu.cfs_quota_us", "-1"}, {"cpu.shares", "1024"}}};
 constexpr std::array<ThreadClass, 4> kClasses = {ThreadClass::vcpu, ThreadClass::io,
                                                  ThreadClass::vmm, ThreadClass::shim};
 
@@ -119,7 +127,8 @@ class Builder final {
     add_shared_roots(h, GroupType::v1, *paths_.overhead);
     auto rest = group(h, GroupRole::unconstrained, *paths_.overhead, GroupType::v1);
     rest.adopt = true;
-    seed(h, rest);
+    lift_limits(rest);
+    seed_like_parent(h, rest);
     out_.groups.push_back(std::move(rest));
   }
 
@@ -159,7 +168,7 @@ class Builder final {
     for (auto path = below.parent(); !path.is_root(); path = path.parent()) {
       roots.push_back(group(h, GroupRole::unconstrained, path, type));
       roots.back().shared = true;
-      seed(h, roots.back());
+      seed_like_parent(h, roots.back());
     }
     out_.groups.insert(out_.groups.end(), roots.rbegin(), roots.rend());
   }
@@ -193,7 +202,28 @@ class Builder final {
                        "parents' cgroup.subtree_control",
                        into.ref.path.str(), limit.key, limit.value)});
     }
+    lift_limits(into);
     drop_below_usage(into);
+  }
+
+  /// What was limited and is not any more goes back to the kernel's default.
+  void lift_limits(WantedGroup& into) const {
+    const auto* now = observed_.group(into.ref);
+    if (now == nullptr) return;
+    for (const auto& [key, unlimited] : observed_.host.unified() ? kDefaultsV2 : kDefaultsV1) {
+      const bool wanted = std::any_of(into.limits.begin(), into.limits.end(),
+                                      [&](const WantedFile& limit) { return limit.key == key; });
+      const auto text = now->file(std::string(key));
+      if (wanted || !text || is_default(*text, unlimited)) continue;
+      into.limits.push_back({std::string(key), std::string(unlimited)});
+    }
+  }
+
+  /// v1 shows -1 bytes as the largest number of whole pages.
+  static bool is_default(const std::string& text, std::string_view unlimited) {
+    if (text.empty() || text == unlimited) return true;
+    const auto number = parse_u64(text);
+    return unlimited == "-1" && number && *number >= kV1Unlimited;
   }
 
   /// memory max only grows while a VM lives.
@@ -203,7 +233,6 @@ class Builder final {
     const auto current = now == nullptr ? std::nullopt : now->file(limit.key);
     const std::uint64_t have = current ? parse_u64(*current).value_or(0) : 0;
     const std::uint64_t want = parse_u64(limit.value).value_or(0);
-    constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
     if (have < kV1Unlimited && have > want && want > 0) limit.value = *current;
     return limit;
   }
@@ -254,12 +283,30 @@ class Builder final {
     const auto* kata = kata_group(h);
     const auto* parent = nearest_existing(h, into.ref.path.parent());
     for (const auto* file : {"cpuset.cpus", "cpuset.mems"}) {
-      std::string value = kata != nullptr ? kata->file(file).value_or("") : "";
-      if (value.empty() && kata == nullptr)
-        value = std::string_view(file) == "cpuset.cpus" ? sizing_.cpus : sizing_.mems;
-      if (value.empty() && parent != nullptr) value = parent->file(file).value_or("");
+      const auto above = parent == nullptr ? "" : parent->file(file).value_or("");
+      const bool cpus = std::string_view(file) == "cpuset.cpus";
+      auto value = kata != nullptr ? kata->file(file).value_or("")
+                   : cpus          ? sizing_.cpus
+                                   : sizing_.mems;
+      if (!covers(above, value)) value = above;
       if (!value.empty()) into.seeds.push_back({file, value});
     }
+  }
+
+  /// What holds for one sandbox's containers does not hold for the groups beside the pod's.
+  void seed_like_parent(const Hierarchy& h, WantedGroup& into) const {
+    const auto* parent = nearest_existing(h, into.ref.path.parent());
+    if (!h.has("cpuset") || parent == nullptr) return;
+    for (const auto* file : {"cpuset.cpus", "cpuset.mems"})
+      if (auto value = parent->file(file).value_or(""); !value.empty())
+        into.seeds.push_back({file, std::move(value)});
+  }
+
+  /// False for an empty list, too: it seeds nothing.
+  [[nodiscard]] static bool covers(const std::string& parent, const std::string& list) {
+    const auto outer = CpuSet::parse(parent);
+    const auto inner = CpuSet::parse(list);
+    return outer && inner && !inner->empty() && outer->united(*inner) == *outer;
   }
 
   [[nodiscard]] const GroupState* nearest_existing(const Hierarchy& h, CgroupPath path) const {

@@ -96,8 +96,10 @@ bool possible(Form form, const Host& host, Driver driver) {
   return (form == Form::plain) == (driver == Driver::cgroupfs);
 }
 
-/// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>.
-Result<CgroupPath> kata_directory(const CgroupsPath& path) {
+/// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>. Without a path Kata uses
+/// one directory for all sandboxes, and no sandbox can have that for its own.
+Result<CgroupPath> kata_directory(const SandboxId& id, const CgroupsPath& path) {
+  if (path.full == path.pod) return path.pod.child("kata_" + id.str());
   const std::string base =
       path.driver == Driver::systemd ? path.prefix + "-" + path.name : path.name;
   return path.pod.child("kata_" + base);
@@ -143,7 +145,7 @@ Result<LayoutDecision> decide_layout(const Config& config, const Observed& obser
   // A caller may have registered another path since: what cannot be is decided afresh.
   auto fixed = observed.fixed;
   if (fixed && !possible(fixed->form, observed.host, decision.path.driver)) fixed.reset();
-  if (!fixed) {
+  if (!fixed && !observed.watched) {
     if (const auto form = form_in_force(config, observed, decision.path))
       fixed = FixedLayout{layout_of(*form), voice.source, *form};
   }
@@ -172,7 +174,7 @@ Result<LayoutPaths> layout_paths(const Config& config, const SandboxId& id, cons
       sandbox = path.pod.child(ours + ".scope");
       break;
     case Form::legacy_v1:
-      sandbox = kata_directory(path);
+      sandbox = kata_directory(id, path);
       break;
     case Form::legacy_v2:
       sandbox = CgroupPath::parse(path.driver == Driver::systemd
@@ -181,6 +183,7 @@ Result<LayoutPaths> layout_paths(const Config& config, const SandboxId& id, cons
       break;
   }
   if (!sandbox) return forward(sandbox.error());
+  if (const auto below = sandbox->child("vcpu"); !below) return forward(below.error());
   LayoutPaths paths{std::move(*sandbox), std::nullopt};
   if (form == Form::legacy_v1) {
     auto overhead = CgroupPath::parse(config.layout.legacy_root + "/" + id.str());
@@ -199,7 +202,7 @@ std::vector<CgroupPath> kata_paths(const SandboxId& id, const CgroupsPath& path)
     found.push_back(path.full);
     add(CgroupPath().child(path.slice + ":" + path.prefix + ":" + path.name));
   } else {
-    add(kata_directory(path));
+    add(path.full == path.pod ? CgroupPath().child("kata_vc") : kata_directory(id, path));
   }
   add(CgroupPath::parse("/kata_overhead/" + id.str()));
   return found;

@@ -37,6 +37,7 @@ struct HealCount {
 struct Record {
   SandboxState state = SandboxState::discovered;
   std::optional<FixedLayout> fixed;
+  bool watched = false;       ///< it was seen before its VMM started
   std::set<Trusted> trusted;  ///< identities proven in earlier passes
   History history;
   std::optional<PendingJob> pending;

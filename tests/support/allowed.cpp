@@ -85,10 +85,12 @@ Place place_of(const SandboxInputs& inputs) {
   const bool absolute = !text.empty() && text[0] == '/';
   if (!absolute) kept.insert(kept.begin(), std::string("vc"));
   const std::string name = kept.empty() ? "" : kept.back();
-  if (!kept.empty() && (absolute || kept.size() > 1)) kept.pop_back();
+  // Without a name of its own the sandbox sits at the top: "/" or Kata's "/vc".
+  const bool own = kept.empty() || (!absolute && kept.size() == 1);
+  if (!own) kept.pop_back();
   for (const auto& part : kept) place.pod += fmt::format("/{}", part);
   if (place.pod.empty()) place.pod = std::string("/");
-  place.kata_sibling = fmt::format("kata_{}", name);
+  place.kata_sibling = fmt::format("kata_{}", own ? inputs.id.str() : name);
   return place;
 }
 
