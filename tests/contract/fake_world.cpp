@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contract/world.hpp"
+#include "support/fake_proc.hpp"
 #include "support/fake_tree.hpp"
 
 namespace kcg::test {
@@ -17,13 +18,15 @@ class FakeWorld final : public World {
     }
   }
   CgroupTree& tree() override { return tree_; }
+  ProcView& proc() override { return proc_; }
+  Pid parent() const override { return parent_; }
   TestProcess spawn(unsigned threads) override {
-    TestProcess process{next_, {}};
-    for (unsigned i = 0; i < threads; ++i) process.tids.push_back(next_++);
-    tree_.add_process(process.pid, {process.tids.begin() + 1, process.tids.end()});
+    const Pid pid = proc_.start(parent_, {"contract", "/usr/bin/contract", {"contract"}});
+    TestProcess process{pid, {pid}};
+    for (unsigned i = 1; i < threads; ++i) process.tids.push_back(proc_.add_thread(pid));
     return process;
   }
-  void end(const TestProcess& process) override { tree_.exit_process(process.pid); }
+  void end(const TestProcess& process) override { proc_.exit_process(process.pid); }
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     return tree_.group_of(tid, hierarchy);
   }
@@ -31,7 +34,8 @@ class FakeWorld final : public World {
 
  private:
   FakeTree tree_;
-  Pid next_ = 1000;
+  FakeProc proc_{tree_};
+  Pid parent_ = proc_.start(1, {"parent", "/usr/bin/parent", {"parent"}});
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "contract/world.hpp"
 #include "kernel/mountinfo.hpp"
 #include "kernel/proc_cgroup.hpp"
+#include "proc/kernel_proc.hpp"
 
 namespace kcg::test {
 
@@ -28,6 +29,7 @@ constexpr std::string_view kPrefix = "kcg-contract-";
 /// In the child: starts the threads, reports all tids, waits for its end.
 [[noreturn]] void serve(int report, unsigned threads) {
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ignored: only a second guard
+  (void)::prctl(PR_SET_NAME, "contract");    // ignored: cannot fail
   const auto tell = [report] {
     const Pid tid = ::gettid();
     if (::write(report, &tid, sizeof tid) != sizeof tid) ::_exit(1);
@@ -66,6 +68,8 @@ class KernelWorld final : public World {
   KernelWorld& operator=(const KernelWorld&) = delete;
 
   CgroupTree& tree() override { return *tree_; }
+  ProcView& proc() override { return *proc_; }
+  Pid parent() const override { return ::getpid(); }
 
   TestProcess spawn(unsigned threads) override {
     int ends[2];
@@ -123,6 +127,7 @@ class KernelWorld final : public World {
 
   CgroupPath base_;
   std::unique_ptr<KernelTree> tree_;
+  std::unique_ptr<KernelProc> proc_ = KernelProc::open().value();
   std::set<Pid> processes_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the contract runs: a CgroupTree with a group of its own in every hierarchy, and processes
-// that are as real as the tree is.
+// Where the contract runs: a CgroupTree with a group of its own in every hierarchy, processes that
+// are as real as the tree is, and the ProcView that sees them.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cgroup/tree.hpp"
+#include "proc/view.hpp"
 
 namespace kcg::test {
 
@@ -26,7 +27,11 @@ class World {
  public:
   virtual ~World() = default;
   [[nodiscard]] virtual CgroupTree& tree() = 0;
-  /// A process with `threads` threads in all, somewhere outside the world's groups.
+  [[nodiscard]] virtual ProcView& proc() = 0;
+  /// Who starts the processes.
+  [[nodiscard]] virtual Pid parent() const = 0;
+  /// A process with `threads` threads in all, somewhere outside the world's groups. It is called
+  /// "contract", and so are its threads.
   [[nodiscard]] virtual TestProcess spawn(unsigned threads) = 0;
   /// The process is gone when this returns.
   virtual void end(const TestProcess& process) = 0;
