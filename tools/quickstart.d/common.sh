@@ -103,7 +103,7 @@ sandbox_cgroup_only = true
 [systemd]
 address = "none"
 END
-  setsid build/daemon/kata-cgroupd --config "$dir/config.toml" --bus "$bus" --run-root "$dir" \
+  setsid build/daemon/kata-cgroupd --config "$dir/config.toml" --bus "$bus" --run-root "$dir" --log-level debug \
     &>"$dir/daemon.log" &
   daemon_process=$(identity $!)
   # The name is claimed last, after the first look at everything.
