@@ -117,8 +117,8 @@ void add_pids(const CgroupTree& tree, const GroupRef& ref, std::vector<Pid>& pid
 
 }  // namespace
 
-std::vector<Pid> observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
-                                Observed& observed) {
+Inside observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
+                      Observed& observed) {
   Looker looker(tree, observed);
   const auto& id = observed.inputs.id;
   const auto text = observed.inputs.cgroups_path();
@@ -138,16 +138,20 @@ std::vector<Pid> observe_groups(const CgroupTree& tree, const Config& config, co
     }
   }
 
-  std::vector<Pid> pids;
+  Inside inside;
   for (const auto& [ref, state] : observed.groups) {
     const bool ours = state.mark && *state.mark == id.str();
     const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
     const auto type = state.file("cgroup.type");
-    if ((ours || scope) && (!type || *type != "threaded")) add_pids(tree, ref, pids);
+    if (type && *type == "threaded") continue;  // its domain lists them
+    if (ours) add_pids(tree, ref, inside.ours);
+    if (ours || scope) add_pids(tree, ref, inside.all);
   }
-  std::sort(pids.begin(), pids.end());
-  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
-  return pids;
+  for (auto* pids : {&inside.ours, &inside.all}) {
+    std::sort(pids->begin(), pids->end());
+    pids->erase(std::unique(pids->begin(), pids->end()), pids->end());
+  }
+  return inside;
 }
 
 }  // namespace kcg

@@ -12,8 +12,14 @@
 
 namespace kcg {
 
-/// Fills observed.groups. Returns the pids that sit in groups of ours or in Kata's own scope.
-[[nodiscard]] std::vector<Pid> observe_groups(const CgroupTree& tree, const Config& config,
-                                              const Record& record, Observed& observed);
+/// Value: processes that sit where only the sandbox's should, ascending.
+struct Inside {
+  std::vector<Pid> ours;  ///< in groups that carry our mark
+  std::vector<Pid> all;   ///< there, or in Kata's own scope
+};
+
+/// Fills observed.groups.
+[[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
+                                    const Record& record, Observed& observed);
 
 }  // namespace kcg

@@ -23,6 +23,14 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+/// Of several sandboxes with the same id, the one whose shim is Kata's counts.
+std::optional<std::string> kata_namespace(const SandboxId& id,
+                                          const std::vector<Bundle>& claiming) {
+  for (const auto& bundle : claiming)
+    if (bundle.id == id.str() && names_kata_shim(bundle.shim_binary)) return bundle.ns;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void InputStore::drop_claim(const BundleEntry& entry, InputChange& change) {
@@ -119,7 +127,7 @@ Assembled InputStore::inputs(const SandboxId& id) const {
         problems.push_back({ConditionName::bundle_unreadable, entry.problem});
     }
   }
-  auto assembled = assemble(id, claiming);
+  auto assembled = assemble(id, claiming, kata_namespace(id, claiming));
   if (const auto it = states_.find(id); it != states_.end()) {
     assembled.inputs.kata = it->second.state;
     if (!it->second.problem.empty())

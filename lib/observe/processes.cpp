@@ -70,17 +70,35 @@ bool proven(const std::vector<Process>& processes, const TaskKey& key) {
                      [&](const Process& process) { return process.facts.key == key; });
 }
 
+/// The daemon was started again after the shim had died: a process that says it is the sandbox's,
+/// and sits in its group already, needs no living parent to vouch for it.
+void trust_orphans(const SandboxId& id, const std::vector<ProcFacts>& facts,
+                   const std::vector<Pid>& ours, std::set<Trusted>& trusted) {
+  constexpr Pid kInit = 1;
+  for (const auto& one : facts) {
+    const bool in_group = std::binary_search(ours.begin(), ours.end(), one.key.pid);
+    if (!in_group || one.ppid != kInit || one.kernel_thread) continue;
+    const auto hypervisor = hypervisor_of(one, id);
+    if (hypervisor != Hypervisor::unknown)
+      trusted.insert({one.key, ProcessRole::vmm, hypervisor});
+    else if (is_virtiofsd(one, id))
+      trusted.insert({one.key, ProcessRole::virtiofsd, Hypervisor::unknown});
+  }
+}
+
 }  // namespace
 
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
-                       const std::vector<Pid>& inside, Observed& observed) {
-  const auto facts = candidates(proc, roots(record, inside, observed.inputs));
-  observed.processes = prove(observed.inputs, facts, record.trusted);
+                       const Inside& inside, Observed& observed) {
+  const auto facts = candidates(proc, roots(record, inside.all, observed.inputs));
+  auto trusted = record.trusted;
+  trust_orphans(observed.inputs.id, facts, inside.ours, trusted);
+  observed.processes = prove(observed.inputs, facts, trusted);
   for (auto& process : observed.processes) add_threads(proc, config, process, observed);
   // One that ended between the two looks has no threads any more.
   std::erase_if(observed.processes, [](const Process& process) { return process.threads.empty(); });
   for (const auto& one : facts) {
-    const bool in_group = std::find(inside.begin(), inside.end(), one.key.pid) != inside.end();
+    const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
     if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
     Process stranger;
     stranger.facts = one;

@@ -3,18 +3,16 @@
 // Processes of one sandbox (L5, internal to observe/): candidates, proof, threads, classes.
 #pragma once
 
-#include <vector>
-
 #include "model/config.hpp"
 #include "model/observed.hpp"
+#include "observe/groups.hpp"
 #include "plan/record.hpp"
 #include "proc/view.hpp"
 
 namespace kcg {
 
-/// Fills observed.processes, .foreign, .kvm_incomplete. `inside`: pids that sit in groups of ours
-/// or in Kata's scope.
+/// Fills observed.processes, .foreign, .kvm_incomplete.
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
-                       const std::vector<Pid>& inside, Observed& observed);
+                       const Inside& inside, Observed& observed);
 
 }  // namespace kcg
