@@ -3,7 +3,10 @@
 // Daemons and sandboxes that come and go in every order: nothing is lost, nothing leaks, and a
 // daemon's end disturbs no sandbox.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <filesystem>
 
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
@@ -90,6 +93,23 @@ TEST_P(LiveLifecycle, LeftoversAreRemovedAtStart) {
   EXPECT_TRUE(has_groups(*sandbox)) << "nobody was there to remove them";
   daemon_->start();
   EXPECT_EQ(gone(*sandbox), "");
+}
+
+/// Another daemon's sandbox, or one whose files were lost: as long as it lives it is no leftover.
+TEST_P(LiveLifecycle, UnknownButLivingSandboxKeepsItsGroups) {
+  start_daemon();
+  const auto sandbox = placed();  // without names: its io group is empty
+  std::vector<std::string> all;
+  for (const auto& top : node_->corner().find("kata-sandbox-" + sandbox->id()))
+    for (const auto& group : directories(top)) all.push_back(group);
+  ASSERT_GE(all.size(), 5U);
+  daemon_->kill9();
+  sandbox->remove_files();
+  std::filesystem::remove(node_->run_root() + "/run/vc/sbs/" + sandbox->id() + "/persist.json");
+  daemon_->start();
+  const auto another = placed({.pod = "podother"});
+  for (const auto& group : all) EXPECT_TRUE(exists(group)) << group;
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
 }
 
 TEST_P(LiveLifecycle, SigtermLeavesEverythingAsItIs) {
