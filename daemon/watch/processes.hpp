@@ -36,6 +36,8 @@ class ProcessWatch final {
   ProcessWatch(Loop& loop, ProcView& proc, const Clock& clock, HintSink sink)
       : loop_(loop), proc_(proc), clock_(clock), sink_(std::move(sink)) {}
   [[nodiscard]] Status listen();
+  [[nodiscard]] Status hear();
+  void gather(Instant now);
   void on_events();
   void on_event(const ProcEvent& event);
   [[nodiscard]] bool interesting(const TaskStat& stat) const;
@@ -54,6 +56,8 @@ class ProcessWatch final {
   std::string problem_;
   std::map<TaskKey, std::string> seen_;  ///< fallback: interesting processes of the last scan
   Source events_;
+  Source pause_;
+  Instant woken_{0};
   Source timer_;
 };
 

@@ -211,8 +211,9 @@ class Builder final {
     const auto* now = observed_.group(into.ref);
     if (now == nullptr) return;
     for (const auto& [key, unlimited] : observed_.host.unified() ? kDefaultsV2 : kDefaultsV1) {
-      const bool wanted = std::any_of(into.limits.begin(), into.limits.end(),
-                                      [&](const WantedFile& limit) { return limit.key == key; });
+      const bool wanted =
+          std::any_of(into.limits.begin(), into.limits.end(),
+                      [&, key = key](const WantedFile& limit) { return limit.key == key; });
       const auto text = now->file(std::string(key));
       if (wanted || !text || is_default(*text, unlimited)) continue;
       into.limits.push_back({std::string(key), std::string(unlimited)});
