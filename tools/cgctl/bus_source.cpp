@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/bus_source.hpp"
+#include "tools/cgctl/bus_source.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/fd.hpp"
-#include "cgctl/failure.hpp"
 #include "daemon/bus/compat.hpp"
 #include "daemon/bus/convert.hpp"
 #include "daemon/bus/names.hpp"
 #include "manager_proxy.h"
+#include "tools/cgctl/failure.hpp"
 
 namespace kcg::cgctl {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cgctl/source.hpp"
+#include "tools/cgctl/source.hpp"
 
 namespace kcg::cgctl {
 

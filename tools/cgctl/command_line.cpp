@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/command_line.hpp"
+#include "tools/cgctl/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <sstream>
 
 #include "base/text.hpp"
-#include "cgctl/text.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "cgctl/options.hpp"
+#include "tools/cgctl/options.hpp"
 
 namespace kcg::cgctl {
 

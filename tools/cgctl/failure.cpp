@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/failure.hpp"
+#include "tools/cgctl/failure.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
-#include "cgctl/text.hpp"
 #include "daemon/bus/names.hpp"
 #include "daemon/manager.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <string>
 
-#include "cgctl/bus_source.hpp"
-#include "cgctl/command_line.hpp"
-#include "cgctl/failure.hpp"
-#include "cgctl/terminal.hpp"
-#include "cgctl/verbs.hpp"
+#include "tools/cgctl/bus_source.hpp"
+#include "tools/cgctl/command_line.hpp"
+#include "tools/cgctl/failure.hpp"
+#include "tools/cgctl/terminal.hpp"
+#include "tools/cgctl/verbs.hpp"
 
 namespace kcg::cgctl {
 

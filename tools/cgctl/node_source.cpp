@@ -3,14 +3,14 @@
 // The node itself, without the daemon: bundles, /proc and cgroups are read directly. Nothing is
 // written.
 #include "base/text.hpp"
-#include "cgctl/resolve.hpp"
-#include "cgctl/source.hpp"
 #include "cgroup/host.hpp"
 #include "config/reload.hpp"
 #include "daemon/manager.hpp"
 #include "observe/config_files.hpp"
 #include "observe/node.hpp"
 #include "plan/view.hpp"
+#include "tools/cgctl/resolve.hpp"
+#include "tools/cgctl/source.hpp"
 
 namespace kcg::cgctl {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cgctl/table.hpp"
 #include "model/view.hpp"
+#include "tools/cgctl/table.hpp"
 
 namespace kcg::cgctl {
 

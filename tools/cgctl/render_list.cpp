@@ -3,9 +3,9 @@
 // `list` and `threads`: tables.
 #include <algorithm>
 
-#include "cgctl/render.hpp"
-#include "cgctl/text.hpp"
 #include "plan/group_members.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

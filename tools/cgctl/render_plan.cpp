@@ -3,8 +3,8 @@
 // `plan` and `explain`: drawn from their JSON documents, because that is what the daemon sends.
 #include <nlohmann/json.hpp>
 
-#include "cgctl/render.hpp"
-#include "cgctl/text.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

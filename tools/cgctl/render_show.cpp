@@ -3,10 +3,10 @@
 // `show`: everything about one sandbox.
 #include <array>
 
-#include "cgctl/render.hpp"
-#include "cgctl/text.hpp"
 #include "plan/documents.hpp"
 #include "plan/group_members.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "cgctl/render.hpp"
-#include "cgctl/text.hpp"
 #include "plan/group_members.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/resolve.hpp"
+#include "tools/cgctl/resolve.hpp"
 
 #include "base/text.hpp"
 #include "daemon/manager.hpp"

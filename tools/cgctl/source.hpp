@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cgctl/options.hpp"
 #include "model/view.hpp"
+#include "tools/cgctl/options.hpp"
 
 namespace kcg::cgctl {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/table.hpp"
+#include "tools/cgctl/table.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "cgctl/text.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 

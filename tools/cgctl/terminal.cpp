@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/terminal.hpp"
+#include "tools/cgctl/terminal.hpp"
 
 #include <langinfo.h>
 #include <sys/ioctl.h>

@@ -3,8 +3,8 @@
 // What stdout is.
 #pragma once
 
-#include "cgctl/options.hpp"
-#include "cgctl/table.hpp"
+#include "tools/cgctl/options.hpp"
+#include "tools/cgctl/table.hpp"
 
 namespace kcg::cgctl {
 

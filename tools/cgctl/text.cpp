@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/text.hpp"
+#include "tools/cgctl/text.hpp"
 
 #include <array>
 #include <limits>

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "cgctl/options.hpp"
-#include "cgctl/source.hpp"
-#include "cgctl/table.hpp"
+#include "tools/cgctl/options.hpp"
+#include "tools/cgctl/source.hpp"
+#include "tools/cgctl/table.hpp"
 
 namespace kcg::cgctl {
 

@@ -3,8 +3,8 @@
 // reconcile, register, unregister: the daemon does them.
 #include <nlohmann/json.hpp>
 
-#include "cgctl/bus_source.hpp"
-#include "cgctl/verbs.hpp"
+#include "tools/cgctl/bus_source.hpp"
+#include "tools/cgctl/verbs.hpp"
 
 namespace kcg::cgctl {
 

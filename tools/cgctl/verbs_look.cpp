@@ -3,9 +3,9 @@
 // list, show, tree, threads.
 #include <algorithm>
 
-#include "cgctl/render.hpp"
-#include "cgctl/verbs.hpp"
 #include "plan/documents.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/verbs.hpp"
 
 namespace kcg::cgctl {
 

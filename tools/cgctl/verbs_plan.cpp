@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // plan, explain, plan --bundle.
-#include "cgctl/render.hpp"
-#include "cgctl/verbs.hpp"
+#include "tools/cgctl/render.hpp"
+#include "tools/cgctl/verbs.hpp"
 
 namespace kcg::cgctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/command_line.hpp"
+#include "tools/cgctl/command_line.hpp"
 
 #include <gtest/gtest.h>
 

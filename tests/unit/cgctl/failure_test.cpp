@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/failure.hpp"
+#include "tools/cgctl/failure.hpp"
 
 #include <gtest/gtest.h>
 

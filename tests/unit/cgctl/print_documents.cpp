@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 
-#include "cgctl/failure.hpp"
-#include "cgctl/render.hpp"
 #include "daemon/manager.hpp"
 #include "plan/documents.hpp"
 #include "support/sample_views.hpp"
+#include "tools/cgctl/failure.hpp"
+#include "tools/cgctl/render.hpp"
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the golden files do not show: hostile text, odd values, documents that are none.
-#include "cgctl/render.hpp"
+#include "tools/cgctl/render.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "cgctl/text.hpp"
 #include "plan/view.hpp"
 #include "support/sample_views.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 namespace {

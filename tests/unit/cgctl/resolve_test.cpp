@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/resolve.hpp"
+#include "tools/cgctl/resolve.hpp"
 
 #include <gtest/gtest.h>
 
-#include "cgctl/failure.hpp"
+#include "tools/cgctl/failure.hpp"
 
 namespace kcg::cgctl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cgctl/verbs.hpp"
+#include "tools/cgctl/verbs.hpp"
 
 #include <gtest/gtest.h>
 
