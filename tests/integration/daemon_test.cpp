@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "integration/bus_stand.hpp"
+#include "integration/documents.hpp"
 
 namespace kcg::integration {
 namespace {
@@ -45,12 +46,26 @@ TEST_F(RealDaemon, ARegistrationBecomesASandboxAndGoesAgain) {
   EXPECT_EQ(cgctl({"unregister", kId}).status, 0);
 }
 
-TEST_F(RealDaemon, OverTheBusAndWithoutItTheNodeIsTheSame) {
-  const auto asked = cgctl({"list", "--json"});
-  const auto read = cgctl({"list", "--json", "--no-daemon", "--run-root", bus_.directory()});
-  ASSERT_EQ(read.status, 0) << read.err;
-  EXPECT_TRUE(asked.out.starts_with("{\n  \"version\": 1,\n  \"sandboxes\": ["));
-  EXPECT_TRUE(read.out.starts_with("{\n  \"version\": 1,\n  \"sandboxes\": ["));
+TEST_F(RealDaemon, EveryDocumentFitsItsSchema) {
+  const auto registered =
+      cgctl({"register", kId, "--cgroups-path", "/kcg-integration/x", "--json", "--container",
+             "c1:memory=512M:cpu-quota=50000:cpu-period=100000"});
+  EXPECT_EQ(misfit("change", registered.out), "");
+  for (const auto& options : {std::vector<std::string>{"--json"},
+                              {"--json", "--no-daemon", "--run-root", bus_.directory()}}) {
+    for (const auto* verb : {"list", "tree", "plan", "explain"}) {
+      std::vector<std::string> arguments = {verb};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const auto said = cgctl(arguments);
+      EXPECT_EQ(said.status, 0) << verb << said.err;
+      EXPECT_EQ(misfit(verb, said.out), "") << verb;
+    }
+  }
+  for (const auto* verb : {"show", "tree", "threads", "plan", "explain"}) {
+    const auto said = cgctl({verb, kId, "--json"});
+    EXPECT_EQ(misfit(verb, said.out), "") << said.err;
+  }
+  EXPECT_EQ(misfit("error", cgctl({"show", "zzzzzzzz", "--json"}).err), "");
 }
 
 TEST_F(RealDaemon, WhoOnlyObservesRefusesToReconcile) {

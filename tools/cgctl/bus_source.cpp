@@ -23,7 +23,9 @@ using bus::Properties;
 using bus::PropertiesList;
 
 /// A plan of a big node takes a while; a daemon that is stuck must not keep us for ever.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kPatience{20};
+/// Reconcile answers when the work is done, which may wait for systemd.
+constexpr std::chrono::minutes kPatienceForWork{10};
 
 /// The generated calls; signals are of no interest here.
 class ManagerProxy final : public io::katacontainers::CgroupManager1::Manager_proxy {
@@ -198,7 +200,10 @@ Result<std::string> BusSource::explain(const std::string& id) {
 }
 
 Result<std::uint32_t> BusSource::reconcile(const std::string& id, bool adopt) {
-  return guarded([&] { return impl_->manager.Reconcile(id, adopt); });
+  return guarded([&] {
+    impl_->connection->setMethodCallTimeout(kPatienceForWork);
+    return impl_->manager.Reconcile(id, adopt);
+  });
 }
 
 Status BusSource::register_sandbox(const std::string& id, const RegisterOptions& options) {
