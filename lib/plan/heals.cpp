@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,28 +30,31 @@ std::pair<Pid, std::string> place_of(const Step& step) {
   return {step.process, step.group.hierarchy};
 }
 
-/// What a heal is counted by; nullopt: this step is no heal.
-std::optional<std::string> heal_key(const Step& step, const Observed& observed,
-                                    const Moved& moved) {
+/// Value: a step that puts something in its place.
+struct Heal {
+  std::string key;        ///< what it is counted by: "task 12", "cpu.max of /a/b"
+  bool ordinary = false;  ///< nobody fights: Kata's own pull-backs, threads that follow
+};
+
+std::optional<Heal> heal_of(const Step& step, const Observed& observed, const Moved& moved) {
   switch (step.op) {
-    case Op::move_thread:
-      // Wherever the thread was, it was its process that somebody moved.
-      if (moved.contains(place_of(step))) return std::nullopt;
-      [[fallthrough]];
     case Op::move_process:
-      // Kata's own pull-backs (into its own group) are its ordinary behaviour.
-      if (observed.kata_group && step.old_value == observed.kata_group->str()) return std::nullopt;
-      return fmt::format("task {}", step.task ? step.task->pid : 0);
+    case Op::move_thread: {
+      const bool by_kata = observed.kata_group && step.old_value == observed.kata_group->str();
+      // Wherever such a thread was, it was its process that somebody moved.
+      const bool follows = step.op == Op::move_thread && moved.contains(place_of(step));
+      return Heal{fmt::format("task {}", step.task ? step.task->pid : 0), by_kata || follows};
+    }
     case Op::limit:
     case Op::seed:
     case Op::set_scope:
-      return fmt::format("{} of {}", step.key, step.group.path.str());
+      return Heal{fmt::format("{} of {}", step.key, step.group.path.str()), false};
     default:
       return std::nullopt;
   }
 }
 
-/// The first move is the placement itself; whoever was contested once has no such credit.
+/// The first time is the placement itself; what was contested once has no such credit.
 void judge(HealCount& heal, Instant now) {
   const bool contested = heal.delay > Instant(0) || heal.times.size() > kHealsPerMinute + 1;
   if (!contested || heal.quiet_until > now) return;
@@ -69,17 +73,21 @@ void count_heals(Record& record, const Observed& observed, const Report& report,
   Moved moved;
   for (const auto& result : report.results)
     if (result.step.op == Op::move_process) moved.insert(place_of(result.step));
-  std::set<std::string> healed;
+  std::map<std::string, bool> healed;  // true: by somebody's doing
   for (const auto& result : report.results) {
     if (result.outcome != Outcome::done) continue;
-    if (auto key = heal_key(result.step, observed, moved)) healed.insert(std::move(*key));
+    if (auto heal = heal_of(result.step, observed, moved)) {
+      auto& counts = healed[std::move(heal->key)];
+      counts = counts || !heal->ordinary;
+    }
   }
   for (auto& [key, heal] : record.heals)
     std::erase_if(heal.times, [&](Instant t) { return t + kWindow < now; });
-  for (const auto& key : healed) {
+  for (const auto& [key, counts] : healed) {
     auto& heal = record.heals[key];
+    if (!counts && !heal.times.empty()) continue;
     heal.times.push_back(now);
-    judge(heal, now);
+    if (counts) judge(heal, now);
   }
   std::erase_if(record.heals, [&](const auto& entry) { return forgotten(entry.second, now); });
 }
@@ -94,8 +102,8 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
   for (const auto& step : plan.steps) {
     if (step.op == Op::start_scope && record.scope_tries > 0 && now < record.scope_due) continue;
     if (step.op == Op::move_thread && left.contains(place_of(step))) continue;
-    const auto key = heal_key(step, observed, moved);
-    const auto heal = key ? record.heals.find(*key) : record.heals.end();
+    const auto what = heal_of(step, observed, moved);
+    const auto heal = what && !what->ordinary ? record.heals.find(what->key) : record.heals.end();
     if (heal == record.heals.end() || heal->second.quiet_until <= now)
       rest.steps.push_back(step);
     else if (step.op == Op::move_process)
