@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/sandbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "observe/scan.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+Scenario scenario(HierarchyMode mode = HierarchyMode::v2, bool systemd = false) {
+  Scenario s;
+  s.mode = mode;
+  s.systemd = systemd;
+  s.id = std::string("S");
+  return s;
+}
+
+CgroupPath path(const std::string& text) { return CgroupPath::parse(text).value(); }
+
+void put(SandboxWorld& world, Pid pid, const std::string& group) {
+  world.tree.outside([&](CgroupTree& tree) {
+    for (const auto& h : tree.host().hierarchies)
+      EXPECT_TRUE(tree.write({h.name, path(group)}, "cgroup.procs", std::to_string(pid)));
+  });
+}
+
+std::vector<Pid> foreign(const Observed& observed) {
+  std::vector<Pid> pids;
+  for (const auto& process : observed.foreign) pids.push_back(process.facts.key.pid);
+  return pids;
+}
+
+// --- processes ----------------------------------------------------------------------------------
+
+TEST(Observe, RolesOfAWholeSandbox) {
+  SandboxWorld world(scenario());
+  world.boot();
+  const auto observed = world.observe();
+  ASSERT_EQ(observed.processes.size(), 4U);
+  EXPECT_EQ(observed.processes[0].role, ProcessRole::shim);
+  EXPECT_EQ(observed.processes[0].facts.key.pid, world.shim);
+  EXPECT_EQ(observed.processes[1].role, ProcessRole::vmm);
+  EXPECT_EQ(observed.processes[1].hypervisor, Hypervisor::qemu);
+  EXPECT_EQ(observed.processes[2].role, ProcessRole::virtiofsd);
+  EXPECT_EQ(observed.processes[3].role, ProcessRole::virtiofsd);
+  EXPECT_TRUE(observed.proven_kata);
+  EXPECT_FALSE(observed.gone);
+  EXPECT_TRUE(observed.foreign.empty());
+  const auto& threads = observed.processes[1].threads;
+  EXPECT_EQ(std::count_if(threads.begin(), threads.end(),
+                          [](const Thread& t) { return t.by == ClassSource::kvm; }),
+            2);
+}
+
+TEST(Observe, StrangersAreNotOurs) {
+  auto s = scenario();
+  s.strangers = 2;  // the first one carries our sandbox's very name
+  SandboxWorld world(s);
+  world.boot();
+  for (const auto& process : world.observe().processes)
+    for (const Pid stranger : world.strangers) EXPECT_NE(process.facts.key.pid, stranger);
+}
+
+TEST(Observe, AnUnprovenProcessInOurGroupIsForeign) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  put(world, world.strangers[1], world.expected_sandbox_group());
+  const auto observed = world.observe();
+  EXPECT_EQ(foreign(observed), (std::vector<Pid>{world.strangers[1]}));
+}
+
+TEST(Observe, OneInKatasScopeIsForeignOnlyUnderSystemd) {
+  for (const bool systemd : {true, false}) {
+    SandboxWorld world(scenario(HierarchyMode::v2, systemd));
+    world.boot();
+    put(world, world.strangers[1], world.kata_group);
+    EXPECT_EQ(foreign(world.observe()).size(), systemd ? 1U : 0U);
+  }
+}
+
+TEST(Observe, OrphansInOurGroupKeepTheirProofOverARestart) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    SandboxWorld world(scenario(mode));
+    world.boot();
+    (void)world.pass();
+    world.end_shim();
+    world.restart_daemon();
+    const auto observed = world.observe();
+    EXPECT_FALSE(observed.gone);
+    EXPECT_EQ(observed.first(ProcessRole::vmm)->facts.key.pid, world.vmm);
+    EXPECT_NE(observed.first(ProcessRole::virtiofsd), nullptr);
+    EXPECT_TRUE(observed.foreign.empty());
+  }
+}
+
+TEST(Observe, AnOrphanElsewhereHasNone) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  put(world, world.vmm, world.kata_group);
+  world.end_shim();
+  world.restart_daemon();
+  EXPECT_EQ(world.observe().first(ProcessRole::vmm), nullptr);
+}
+
+TEST(Observe, AChildOfAStrangerIsNoOrphan) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  const auto args = world.proc.process(world.vmm).args;
+  const Pid parent = world.proc.start(1, {"sh", "/bin/sh", {"sh"}});
+  const Pid fake = world.proc.start(parent, {"qemu", "/usr/bin/qemu-system-x86_64", args});
+  put(world, fake, world.expected_sandbox_group());
+  world.restart_daemon();
+  EXPECT_EQ(foreign(world.observe()), (std::vector<Pid>{fake}));
+}
+
+TEST(Observe, OrphansKeepTheirProofByTheRecord) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  put(world, world.vmm, world.kata_group);
+  world.end_shim();
+  EXPECT_NE(world.observe().first(ProcessRole::vmm), nullptr);
+  // Another process under the same pid has none.
+  const Pid pid = world.vmm;
+  const auto facts = world.proc.process(pid);
+  world.end_vmm();
+  world.proc.start_as(pid, 1, {facts.comm, facts.exe, facts.args});
+  EXPECT_EQ(world.observe().first(ProcessRole::vmm), nullptr);
+}
+
+TEST(Observe, AVcpuThatHasNotRunIsSaid) {
+  SandboxWorld world(scenario());
+  world.boot();
+  EXPECT_FALSE(world.observe().kvm_incomplete);
+  const Pid tid = world.plug_vcpu(false);
+  EXPECT_TRUE(world.observe().kvm_incomplete);
+  world.run_vcpu(tid);
+  EXPECT_FALSE(world.observe().kvm_incomplete);
+}
+
+TEST(Observe, WithoutDebugfsTheSystemCallTells) {
+  auto s = scenario();
+  s.kvm_entries = false;
+  SandboxWorld world(s);
+  world.boot();
+  for (const Pid tid : world.vcpus) world.proc.set_vcpu_ioctl(tid);
+  const auto observed = world.observe();
+  const auto& threads = observed.first(ProcessRole::vmm)->threads;
+  EXPECT_EQ(std::count_if(threads.begin(), threads.end(),
+                          [](const Thread& t) { return t.by == ClassSource::syscall; }),
+            2);
+}
+
+TEST(Observe, MoreThreadsThanAllowedAreNotHandled) {
+  auto s = scenario();
+  s.config.limits.max_threads_per_sandbox = 4;
+  SandboxWorld world(s);
+  world.boot();
+  const auto observed = world.observe();
+  EXPECT_EQ(observed.first(ProcessRole::vmm), nullptr);
+  EXPECT_NE(observed.first(ProcessRole::shim), nullptr);
+}
+
+// --- gone ---------------------------------------------------------------------------------------
+
+TEST(Observe, GoneIs) {
+  SandboxWorld world(scenario());
+  EXPECT_FALSE(world.observe().gone) << "a bundle whose shim has not started yet";
+  world.boot();
+  (void)world.pass();
+  world.end_vmm();
+  EXPECT_FALSE(world.observe().gone) << "the shim lives";
+  world.end_all();
+  EXPECT_TRUE(world.observe().gone);
+  (void)world.pass();
+  EXPECT_TRUE(world.observe().gone) << "also when its groups are gone and its bundle is not";
+}
+
+TEST(Observe, GoneWithoutBundleAndProcesses) {
+  SandboxWorld world(scenario());
+  world.assembled.inputs.bundle.reset();
+  EXPECT_TRUE(world.observe().gone);
+}
+
+TEST(Observe, AGroupFoundAtTheStartOfASandboxThatEndedMeanwhile) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  world.end_all();
+  world.kata_cleans_up();
+  world.restart_daemon();
+  EXPECT_TRUE(world.observe().gone);
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  world.end_vmm();
+  world.end_shim();
+  const auto pass = world.pass();
+  EXPECT_TRUE(pass.last().observed.gone);
+  EXPECT_FALSE(world.marked_groups().empty());
+  world.end_all();
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+// --- groups -------------------------------------------------------------------------------------
+
+struct GroupRow {
+  const char* name;
+  HierarchyMode mode;
+  bool systemd;
+  bool kata_only;
+};
+class ObservedGroups : public testing::TestWithParam<GroupRow> {};
+
+/// What decisions need to be read is read, of whichever form.
+TEST_P(ObservedGroups, TellWhatDecisionsNeed) {
+  auto s = scenario(GetParam().mode, GetParam().systemd);
+  s.kata_only = GetParam().kata_only;
+  SandboxWorld world(s);
+  world.boot();
+  for (const auto& h : world.tree.host().hierarchies) {
+    const auto observed = world.observe();
+    const auto* pod = observed.group({h.name, path(world.pod_group)});
+    ASSERT_NE(pod, nullptr) << h.name;
+    if (h.unified) {
+      EXPECT_EQ(pod->file("cgroup.controllers"), "cpuset cpu io memory pids");
+      EXPECT_TRUE(pod->file("cgroup.subtree_control"));
+      EXPECT_TRUE(pod->file("cpu.weight"));
+      EXPECT_TRUE(pod->file("memory.max"));
+    }
+    if (!h.unified && h.has("cpuset")) {
+      EXPECT_EQ(pod->file("cpuset.cpus"), "0-3");
+    }
+    if (!h.unified && h.has("cpu")) {
+      EXPECT_TRUE(pod->file("cpu.cfs_quota_us"));
+    }
+    EXPECT_NE(observed.group({h.name, CgroupPath()}), nullptr) << "up to the root";
+  }
+  const auto first = world.tree.host().unified() ? "v2" : "cpuset";
+  EXPECT_NE(world.observe().group({first, path(world.kata_group)}), nullptr);
+  (void)world.pass();
+  world.end_jobs();
+  (void)world.pass();
+  const auto after = world.observe();
+  for (const auto& group : world.marked_groups()) {
+    const auto colon = group.find(':');
+    const auto* state = after.group({group.substr(0, colon), path(group.substr(colon + 1))});
+    ASSERT_NE(state, nullptr) << group;
+    EXPECT_EQ(state->mark, "S");
+  }
+}
+
+const GroupRow kGroups[] = {{"v2_cgroupfs", HierarchyMode::v2, false, true},
+                            {"v2_systemd", HierarchyMode::v2, true, true},
+                            {"v2_takes_back", HierarchyMode::v2, false, false},
+                            {"v1_cgroupfs", HierarchyMode::v1, false, true},
+                            {"v1_systemd", HierarchyMode::v1, true, true},
+                            {"v1_legacy", HierarchyMode::v1, false, false},
+                            {"v1_legacy_systemd", HierarchyMode::v1, true, false}};
+INSTANTIATE_TEST_SUITE_P(Rows, ObservedGroups, testing::ValuesIn(kGroups),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(Observe, KatasGroup) {
+  for (const bool kata_only : {true, false}) {
+    for (const bool systemd : {true, false}) {
+      auto s = scenario(HierarchyMode::v2, systemd);
+      s.kata_only = kata_only;
+      SandboxWorld world(s);
+      world.boot();
+      EXPECT_EQ(world.observe().kata_group->str(), world.kata_group);
+    }
+  }
+}
+
+TEST(Observe, AgesAreCountedFromTheVmm) {
+  SandboxWorld world(scenario());
+  world.start_shim();
+  auto observed = world.observe();
+  EXPECT_EQ(observed.vmm_age_ms, 0U);
+  EXPECT_GT(observed.created, 0);
+  world.start_vmm();
+  const auto start_ms = world.proc.key(world.vmm).start * 10;
+  observed = world.observe();
+  const auto now_ms = static_cast<std::uint64_t>(world.clock.now().count() / 1000);
+  EXPECT_EQ(observed.vmm_age_ms, now_ms - start_ms);
+}
+
+// --- whole-node searches ------------------------------------------------------------------------
+
+TEST(Scan, ShimsByTheirSandbox) {
+  SandboxWorld world(scenario());
+  world.boot();
+  const Pid helper =
+      world.proc.start(world.containerd, {"containerd-shim",
+                                          "/opt/kata/bin/containerd-shim-kata-v2",
+                                          {"containerd-shim-kata-v2", "-id", "S", "start"}});
+  const Pid runc = world.proc.start(world.containerd, {"containerd-shim",
+                                                       "/usr/bin/containerd-shim-runc-v2",
+                                                       {"containerd-shim-runc-v2", "-id", "S"}});
+  const auto shims = find_shims(world.proc);
+  ASSERT_EQ(shims.size(), 1U);
+  EXPECT_EQ(shims.begin()->second, std::set<Pid>{world.shim});
+  EXPECT_FALSE(shims.begin()->second.contains(helper));
+  EXPECT_FALSE(shims.begin()->second.contains(runc));
+}
+
+TEST(Scan, ShimComms) {
+  EXPECT_TRUE(shim_comm("containerd-shim"));
+  EXPECT_TRUE(shim_comm("containerd-shim-kata-v2"));
+  EXPECT_FALSE(shim_comm("containerd"));
+  EXPECT_FALSE(shim_comm("qemu-system-x86"));
+}
+
+TEST(Scan, MarkedGroupsWhereverTheyAre) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  world.tree.make_all("memory", "/stray/group");
+  world.tree.outside([&](CgroupTree& tree) {
+    (void)tree.set_mark({"memory", path("/stray/group")}, "other-id");
+    (void)tree.set_mark({"memory", path("/stray")}, "not an id!");
+  });
+  const auto found = find_marked(world.tree);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.at(SandboxId::parse("S").value()).size(), world.marked_groups().size());
+  EXPECT_EQ(found.at(SandboxId::parse("other-id").value()),
+            (std::set<GroupRef>{{"memory", path("/stray/group")}}));
+}
+
+}  // namespace
+}  // namespace kcg::test
