@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/proc_status.hpp"
 
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -19,6 +20,21 @@ Result<std::uint32_t> parse_real_uid(std::string_view text) {
     return static_cast<std::uint32_t>(*uid);
   }
   return fail(0, "status: no line 'Uid:'");
+}
+
+Result<std::uint64_t> parse_blocked_signals(std::string_view text) {
+  constexpr std::string_view kKey = "SigBlk:";
+  for (const auto line : lines(text)) {
+    if (!line.starts_with(kKey)) continue;
+    const auto mask = trim(line.substr(kKey.size()));
+    std::uint64_t value = 0;
+    const char* end = mask.data() + mask.size();
+    const auto [rest, error] = std::from_chars(mask.data(), end, value, 16);
+    if (mask.empty() || error != std::errc() || rest != end)
+      return fail(0, "status: no signal mask in '{}'", escaped(line));
+    return value;
+  }
+  return fail(0, "status: no line '{}'", kKey);
 }
 
 }  // namespace kcg

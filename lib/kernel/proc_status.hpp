@@ -13,4 +13,7 @@ namespace kcg {
 /// The real uid: the first number of the line "Uid:".
 [[nodiscard]] Result<std::uint32_t> parse_real_uid(std::string_view text);
 
+/// The signals that the thread blocks: line "SigBlk:", bit 0 is signal 1.
+[[nodiscard]] Result<std::uint64_t> parse_blocked_signals(std::string_view text);
+
 }  // namespace kcg

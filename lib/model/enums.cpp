@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 6> kLayoutSources = {
     "registration", "config", "kata-state", "annotation", "kata-config", "default"};
 constexpr std::array<std::string_view, 2> kDrivers = {"cgroupfs", "systemd"};
 constexpr std::array<std::string_view, 4> kClasses = {"vcpu", "io", "vmm", "shim"};
-constexpr std::array<std::string_view, 6> kClassSources = {"kvm",  "syscall", "guest-time",
-                                                           "name", "role",    "fallback"};
+constexpr std::array<std::string_view, 7> kClassSources = {
+    "kvm", "syscall", "guest-time", "signals", "name", "role", "fallback"};
 constexpr std::array<std::string_view, 8> kRoles = {
     "sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained", "container"};
 constexpr std::array<std::string_view, 3> kTypes = {"domain", "threaded", "v1"};

@@ -32,7 +32,7 @@ enum class Form : std::uint8_t {
 };
 enum class ThreadClass : std::uint8_t { vcpu, io, vmm, shim };
 /// How a thread's class was found.
-enum class ClassSource : std::uint8_t { kvm, syscall, guest_time, name, role, fallback };
+enum class ClassSource : std::uint8_t { kvm, syscall, guest_time, signals, name, role, fallback };
 enum class GroupRole : std::uint8_t {
   sandbox,
   vcpu,

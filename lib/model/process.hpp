@@ -38,6 +38,7 @@ struct ThreadFacts {
   std::uint64_t cpu_ticks = 0;      ///< utime + stime
   std::uint64_t guest_ticks = 0;    ///< field 43 of stat
   bool in_vcpu_ioctl = false;       ///< in KVM_RUN on a kvm-vcpu descriptor
+  std::optional<std::uint64_t> blocked_signals;  ///< SigBlk of its status; bit 0 is signal 1
   bool operator==(const ThreadFacts&) const = default;
 };
 

@@ -45,14 +45,21 @@ std::vector<ProcFacts> candidates(ProcView& proc, const std::set<Pid>& from) {
   return found;
 }
 
-/// KVM's word for a VMM; empty where it has none.
+/// Some vCPU has not run yet: KVM does not know its thread.
+bool incomplete(const KvmVcpus& vcpus) {
+  return std::any_of(vcpus.tid_of.begin(), vcpus.tid_of.end(),
+                     [](const auto& vcpu) { return vcpu.second == 0; });
+}
+
+/// KVM's word for a VMM. Where it has none, or none yet for a vCPU that has not run, the threads
+/// are asked for hints of their own.
 KvmVcpus vcpus_of(ProcView& proc, const Process& process, std::vector<ThreadFacts>& threads) {
   const bool dragonball = process.hypervisor == Hypervisor::dragonball;
   if (process.role != ProcessRole::vmm && !dragonball) return {};
-  auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
-  if (vcpus && !vcpus->tid_of.empty()) return std::move(*vcpus);
-  proc.mark_vcpu_ioctls(process.facts.key.pid, threads);
-  return {};
+  auto vcpus = proc.kvm_vcpus(process.facts.key, threads).value_or(KvmVcpus{});
+  if (vcpus.tid_of.empty() || incomplete(vcpus))
+    proc.mark_vcpu_hints(process.facts.key.pid, threads);
+  return vcpus;
 }
 
 void add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
@@ -60,8 +67,7 @@ void add_threads(ProcView& proc, const Config& config, Process& process, Observe
       proc.threads(process.facts.key.pid, observed.host, config.limits.max_threads_per_sandbox);
   if (!threads) return;  // it ended, or it has more threads than we are willing to handle
   const auto vcpus = vcpus_of(proc, process, *threads);
-  for (const auto& [index, tid] : vcpus.tid_of)
-    if (tid == 0) observed.kvm_incomplete = true;
+  observed.kvm_incomplete = observed.kvm_incomplete || incomplete(vcpus);
   process.threads = classify(process.role, process.hypervisor, *threads, vcpus);
 }
 

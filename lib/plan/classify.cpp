@@ -91,6 +91,17 @@ std::optional<ThreadClass> kernel_made(std::string_view comm) {
   return std::nullopt;
 }
 
+/// Signals as bits of a mask: bit 0 is signal 1.
+constexpr std::uint64_t kSigbus = 1U << 6, kSigusr1 = 1U << 9, kSigusr2 = 1U << 11;
+
+/// QEMU blocks all ordinary signals in the threads that it makes, and a vCPU thread unblocks SIGBUS
+/// and SIGUSR1 (which kicks it out of KVM_RUN) before it runs for the first time. This tells it
+/// from all others long before KVM knows its tid, in a paused VM, too.
+bool qemu_vcpu_signals(Hypervisor hypervisor, const ThreadFacts& facts) {
+  if (hypervisor != Hypervisor::qemu || !facts.blocked_signals) return false;
+  return (*facts.blocked_signals & (kSigbus | kSigusr1 | kSigusr2)) == kSigusr2;
+}
+
 Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, const KvmVcpus& kvm,
                            const std::set<Pid>& kvm_tids) {
   if (kvm_tids.count(facts.key.pid) > 0) return {facts, ThreadClass::vcpu, ClassSource::kvm};
@@ -99,6 +110,7 @@ Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, cons
     if (facts.in_vcpu_ioctl) return {facts, ThreadClass::vcpu, ClassSource::syscall};
     if (facts.guest_ticks > 0) return {facts, ThreadClass::vcpu, ClassSource::guest_time};
   }
+  if (qemu_vcpu_signals(hypervisor, facts)) return {facts, ThreadClass::vcpu, ClassSource::signals};
   if (const auto cls = by_name(hypervisor, facts.comm)) return {facts, *cls, ClassSource::name};
   return {facts, ThreadClass::vmm, ClassSource::role};
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "kernel/proc_cgroup.hpp"
+#include "kernel/proc_status.hpp"
 #include "proc/vcpu_syscall.hpp"
 
 namespace kcg {
@@ -161,10 +162,15 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   return found;
 }
 
-void KernelProc::mark_vcpu_ioctls(Pid pid, std::vector<ThreadFacts>& threads) {
+void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) {
   const auto process = root_.dir(std::to_string(pid));
   if (!process) return;
-  for (auto& thread : threads) thread.in_vcpu_ioctl = in_vcpu_ioctl(*process, thread.key.pid);
+  for (auto& thread : threads) {
+    thread.in_vcpu_ioctl = in_vcpu_ioctl(*process, thread.key.pid);
+    const auto status = process->read(fmt::format("task/{}/status", thread.key.pid));
+    const auto mask = status ? parse_blocked_signals(*status) : forward(status.error());
+    thread.blocked_signals = mask ? std::optional(*mask) : std::nullopt;
+  }
 }
 
 Result<std::vector<std::string>> KernelProc::groups(Pid tid, const Host& host) {

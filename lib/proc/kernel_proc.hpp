@@ -34,7 +34,7 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<std::vector<Pid>> children(Pid pid) override;
   [[nodiscard]] Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                          std::size_t max) override;
-  void mark_vcpu_ioctls(Pid pid, std::vector<ThreadFacts>& threads) override;
+  void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) override;
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;

@@ -40,9 +40,9 @@ class ProcView {
   /// All threads with their groups, the leader first; more than `max` is EOVERFLOW.
   [[nodiscard]] virtual Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                                  std::size_t max) = 0;
-  /// Sets in_vcpu_ioctl of each thread: for where kvm_vcpus() has no answer. Not part of threads(),
-  /// because it costs as much again.
-  virtual void mark_vcpu_ioctls(Pid pid, std::vector<ThreadFacts>& threads) = 0;
+  /// Sets in_vcpu_ioctl and blocked_signals of each thread: for where kvm_vcpus() has no answer, or
+  /// none yet. Not part of threads(), because it costs more than that.
+  virtual void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) = 0;
   /// Group paths of one task, one per host.hierarchies entry.
   [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;
   /// vCPUs of the VM that `vmm` runs, from KVM's debugfs; empty when there is no entry. ENOENT: no

@@ -66,7 +66,7 @@ Result<std::vector<ThreadFacts>> FakeProc::threads(Pid pid, const Host& host, st
   return found;
 }
 
-void FakeProc::mark_vcpu_ioctls(Pid, std::vector<ThreadFacts>& threads) {
+void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads) {
   for (auto& thread : threads) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
 }
 

@@ -13,6 +13,14 @@ TEST(ProcStatus, RealUid) {
   EXPECT_EQ(parse_real_uid("Name:\tUid:\t7\nUid:\t1000\t0\t0\t0\n"), 1000U);
 }
 
+TEST(ProcStatus, BlockedSignals) {
+  EXPECT_EQ(parse_blocked_signals("Name:\tx\nSigBlk:\tfffffffe7ffbf837\n"), 0xfffffffe7ffbf837U);
+  EXPECT_EQ(parse_blocked_signals("SigBlk:\t0000000000000000\nSigIgn:\t1\n"), 0U);
+  for (const char* bad : {"", "SigIgn:\t1\n", "SigBlk:\n", "SigBlk:\t0x1\n", "SigBlk:\t-1\n",
+                          "SigBlk:\t10000000000000000\n", "SigBlk:\t1 2\n", " SigBlk:\t1\n"})
+    EXPECT_FALSE(parse_blocked_signals(bad)) << bad;
+}
+
 TEST(ProcStatus, Refuses) {
   for (const char* bad : {"", "Name:\tx\n", "Uid:\n", "Uid:\t-1\t0\n", "Uid:\t4294967296\n",
                           "Uid:\tx\n", " Uid:\t0\n", "uid:\t0\n"})

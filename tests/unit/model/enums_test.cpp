@@ -30,7 +30,7 @@ TEST(Enums, Names) {
   EXPECT_EQ(names_up_to(Driver::systemd), (Names{"cgroupfs", "systemd"}));
   EXPECT_EQ(names_up_to(ThreadClass::shim), (Names{"vcpu", "io", "vmm", "shim"}));
   EXPECT_EQ(names_up_to(ClassSource::fallback),
-            (Names{"kvm", "syscall", "guest-time", "name", "role", "fallback"}));
+            (Names{"kvm", "syscall", "guest-time", "signals", "name", "role", "fallback"}));
   EXPECT_EQ(
       names_up_to(GroupRole::container),
       (Names{"sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained", "container"}));

@@ -128,6 +128,33 @@ TEST(Classify, HintsCountOnlyWithoutAnEntryOfKvm) {
             (List{"vcpu:kvm", "vmm:role", "vmm:role"}));
 }
 
+/// A thread with a mask as a real QEMU has it.
+ThreadFacts masked(Pid tid, std::uint64_t blocked) {
+  auto facts = thread(tid, "qemu-system-x86");
+  facts.blocked_signals = blocked;
+  return facts;
+}
+
+TEST(Classify, QemusVcpusListenToTheirKickBeforeTheyRun) {
+  const std::vector<ThreadFacts> threads = {masked(1, 0x10002240),          // main thread
+                                            masked(2, 0xfffffffe7ffbfa77),  // call_rcu, I/O threads
+                                            masked(3, 0xfffffffe7ffbf837),  // vCPU
+                                            masked(4, 0xfffffffe7ffbf837),  // vCPU
+                                            masked(5, 0xfffffffffffbfeff),  // made by the kernel
+                                            masked(6, 0)};  // of a library that blocks nothing
+  const List expected = {"vmm:role",     "vmm:role", "vcpu:signals",
+                         "vcpu:signals", "vmm:role", "vmm:role"};
+  EXPECT_EQ(told(classify(ProcessRole::vmm, Hypervisor::qemu, threads, {{{0, 0}, {1, 0}}})),
+            expected);
+  EXPECT_EQ(told(classify(ProcessRole::vmm, Hypervisor::qemu, threads, {})), expected);
+}
+
+TEST(Classify, OtherVmmsMasksSayNothing) {
+  EXPECT_EQ(told(classify(ProcessRole::vmm, Hypervisor::firecracker,
+                          {masked(1, 0xfffffffe7ffbf837)}, {{{0, 0}}})),
+            List{"vmm:fallback"});
+}
+
 TEST(Classify, ThreadsMadeByTheKernelCarryAVcpusRegisters) {
   auto vcpu = thread(2, "qemu-system-x86");
   auto vhost = thread(3, "vhost-1");
