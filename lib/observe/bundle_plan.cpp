@@ -26,7 +26,8 @@ Result<Bundle> read_bundle(const std::string& directory, std::size_t max_bytes) 
   if (!dir) return forward(dir.error());
   const auto text = dir->read("config.json", max_bytes);
   if (!text) return forward(text.error(), clean.string());
-  return parse_bundle(*text, {BundleOrigin::Root::any, "", clean.filename().string(), clean.string()});
+  return parse_bundle(*text,
+                      {BundleOrigin::Root::any, "", clean.filename().string(), clean.string()});
 }
 
 Host assumed_host(HierarchyMode mode) {
@@ -46,9 +47,10 @@ Host assumed_host(HierarchyMode mode) {
 void add_parents(Observed& observed) {
   const auto path = parse_cgroups_path(observed.inputs.cgroups_path().value_or(""));
   if (!path) return;
+  std::vector<CgroupPath> groups = {CgroupPath(), path->pod};
+  if (path->driver == Driver::systemd) groups.push_back(path->full);
   for (const auto& h : observed.host.hierarchies) {
-    for (const auto& parent : {path->pod, path->full}) {
-      if (path->driver == Driver::cgroupfs && parent == path->full) continue;
+    for (const auto& parent : groups) {
       GroupState state;
       state.ref = {h.name, parent};
       if (h.unified) state.files["cgroup.controllers"] = kV2Controllers;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `plan --bundle`: every form of cgroupsPath, without anything running.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "observe/node.hpp"
+
+namespace kcg {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BundlePlan : public testing::Test {
+ protected:
+  BundlePlan() {
+    std::string pattern = testing::TempDir() + "bundle-plan-XXXXXX";
+    if (::mkdtemp(pattern.data()) != nullptr) root_ = pattern;
+  }
+  ~BundlePlan() override { fs::remove_all(root_); }
+
+  std::string sandbox(const std::string& cgroups_path, const std::string& annotations = "") {
+    return write("S", fmt::format(R"({{"annotations": {{
+      "io.kubernetes.cri.container-type": "sandbox", "io.kubernetes.cri.sandbox-id": "S"{}}},
+      "linux": {{"cgroupsPath": "{}"}}}})",
+                                  annotations, cgroups_path));
+  }
+  std::string container(const std::string& cgroups_path) {
+    return write("C", fmt::format(R"({{"annotations": {{
+      "io.kubernetes.cri.container-type": "container", "io.kubernetes.cri.sandbox-id": "S"}},
+      "linux": {{"cgroupsPath": "{}", "resources":
+        {{"cpu": {{"quota": 50000, "period": 100000}}, "memory": {{"limit": 536870912}}}}}}}})",
+                                  cgroups_path));
+  }
+  std::string write(const std::string& id, const std::string& json) {
+    fs::create_directories(root_ / id);
+    std::ofstream(root_ / id / "config.json") << json;
+    return root_ / id;
+  }
+  fs::path root_;
+  Config config_;
+};
+
+bool has(const Plan& plan, Op op, const std::string& path, const std::string& hierarchy,
+         const std::string& key = "", const std::string& value = "") {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+    return step.op == op && step.group.path.str() == path && step.group.hierarchy == hierarchy &&
+           (key.empty() || (step.key == key && step.new_value == value));
+  });
+}
+
+struct Row {
+  const char* name;
+  const char* cgroups_path;
+  const char* sandbox_group;
+  Form form;
+};
+class BundleForms : public BundlePlan, public testing::WithParamInterface<Row> {};
+
+TEST_P(BundleForms, RightGroupInTheRightForm) {
+  const auto directory = sandbox(GetParam().cgroups_path);
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    const auto planned = plan_bundles(config_, {directory}, mode);
+    ASSERT_TRUE(planned) << planned.error().text;
+    EXPECT_EQ(planned->id, "S");
+    EXPECT_EQ(planned->desired.form, GetParam().form);
+    EXPECT_EQ(planned->desired.sandbox_cgroup.str(), GetParam().sandbox_group);
+    const auto hierarchy = mode == HierarchyMode::v2 ? "v2" : "cpuset";
+    EXPECT_TRUE(has(planned->plan, Op::create, GetParam().sandbox_group, hierarchy));
+    EXPECT_TRUE(
+        has(planned->plan, Op::create, GetParam().sandbox_group + std::string("/vcpu"), hierarchy));
+    if (mode == HierarchyMode::v1) {
+      EXPECT_TRUE(has(planned->plan, Op::seed, GetParam().sandbox_group, "cpuset"));
+    }
+  }
+}
+
+const Row kRows[] = {
+    {"cgroupfs", "/kubepods/burstable/podU/S", "/kubepods/burstable/podU/kata-sandbox-S",
+     Form::plain},
+    {"systemd", "kubepods-besteffort-podU.slice:cri-containerd:S",
+     "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podU.slice/"
+     "cri-containerd-S.scope/kata-sandbox-S",
+     Form::nested},
+    {"crio", "kubepods-podU.slice:crio:S",
+     "/kubepods.slice/kubepods-podU.slice/crio-S.scope/kata-sandbox-S", Form::nested},
+    {"root_slice", "-.slice:x:S", "/x-S.scope/kata-sandbox-S", Form::nested},
+    {"relative", "default/S", "/vc/default/kata-sandbox-S", Form::plain},
+    {"empty", "", "/vc/kata-sandbox-S", Form::plain},
+    {"climbs", "/../../etc/x", "/etc/kata-sandbox-S", Form::plain},
+    {"trailing_slash", "/a/b/", "/a/kata-sandbox-S", Form::plain},
+    {"two_colons_but_no_slice", "/a:b:c", "/kata-sandbox-S", Form::plain},
+};
+INSTANTIATE_TEST_SUITE_P(Rows, BundleForms, testing::ValuesIn(kRows),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_F(BundlePlan, KatasLegacyUnderSystemdMakesNoScope) {
+  const auto directory = sandbox("kubepods-podU.slice:cri-containerd:S");
+  config_.layout.sandbox_cgroup_only = true;
+  EXPECT_EQ(plan_bundles(config_, {directory}, HierarchyMode::v2)->desired.form, Form::nested);
+}
+
+TEST_F(BundlePlan, LegacyOnV1SeedsItsRootToo) {
+  const auto directory = sandbox("/kubepods/podU/S");
+  config_.layout.sandbox_cgroup_only = false;
+  const auto planned = plan_bundles(config_, {directory}, HierarchyMode::v1);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->desired.form, Form::legacy_v1);
+  for (const char* path : {"/kata", "/kata/S", "/kubepods/podU/kata_S"}) {
+    EXPECT_TRUE(has(planned->plan, Op::create, path, "cpuset")) << path;
+    EXPECT_TRUE(has(planned->plan, Op::seed, path, "cpuset")) << path;
+  }
+}
+
+TEST_F(BundlePlan, ContainersGiveTheLimits) {
+  const auto own = sandbox("/kubepods/podU/S",
+                           R"(, "io.katacontainers.config.hypervisor.memory_overhead": "350")");
+  const auto other = container("/kubepods/podU/C");
+  const auto v2 = plan_bundles(config_, {own, other}, HierarchyMode::v2);
+  ASSERT_TRUE(v2);
+  EXPECT_TRUE(has(v2->plan, Op::limit, "/kubepods/podU/kata-sandbox-S", "v2", "memory.max",
+                  std::to_string(862ULL << 20)));
+  EXPECT_TRUE(has(v2->plan, Op::limit, "/kubepods/podU/kata-sandbox-S/vcpu", "v2", "cpu.max",
+                  "50000 100000"));
+  const auto v1 = plan_bundles(config_, {own, other}, HierarchyMode::v1);
+  EXPECT_TRUE(has(v1->plan, Op::limit, "/kubepods/podU/kata-sandbox-S", "memory",
+                  "memory.limit_in_bytes", std::to_string(862ULL << 20)));
+  EXPECT_TRUE(has(v1->plan, Op::limit, "/kubepods/podU/kata-sandbox-S/vcpu", "cpu",
+                  "cpu.cfs_quota_us", "50000"));
+}
+
+TEST_F(BundlePlan, WhatCannotBeUsedIsRefusedWithItsReason) {
+  EXPECT_FALSE(plan_bundles(config_, {}, HierarchyMode::v2));
+  EXPECT_FALSE(plan_bundles(config_, {root_ / "none"}, HierarchyMode::v2));
+  const auto first = plan_bundles(config_, {container("/kubepods/podU/C")}, HierarchyMode::v2);
+  ASSERT_FALSE(first);
+  EXPECT_NE(first.error().text.find("give the sandbox's bundle first"), std::string::npos);
+  EXPECT_FALSE(plan_bundles(config_, {write("B", "{")}, HierarchyMode::v2));
+  const auto bad = plan_bundles(config_, {sandbox("a--b.slice:x:S")}, HierarchyMode::v2);
+  ASSERT_TRUE(bad) << "a plan that says why it is empty";
+  EXPECT_TRUE(bad->plan.steps.empty());
+  EXPECT_FALSE(bad->conditions.empty());
+}
+
+}  // namespace
+}  // namespace kcg
