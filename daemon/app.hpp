@@ -8,7 +8,8 @@
 
 namespace kcg {
 
-/// Runs until SIGTERM or SIGINT; the value is the exit status. An error means that it did not start.
+/// Runs until SIGTERM or SIGINT; the value is the exit status. An error means that it did not
+/// start.
 [[nodiscard]] Result<int> run_daemon(const Options& options, const LoadedConfig& loaded);
 
 }  // namespace kcg

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kata-cgroupd: parse, set up, run.
-#include <cstdio>
 #include <fmt/format.h>
+#include <cstdio>
 
 #include "config/dump.hpp"
 #include "daemon/app.hpp"

@@ -18,7 +18,13 @@ namespace kcg {
 
 /// Error codes beside errno that the bus maps to its own error names.
 enum class ManagerError : int {
-  no_such_sandbox = 100000, ambiguous_id, invalid_argument, limit_reached, observe_only, config };
+  no_such_sandbox = 100000,
+  ambiguous_id,
+  invalid_argument,
+  limit_reached,
+  observe_only,
+  config
+};
 
 /// Value: facts about the daemon itself.
 struct DaemonInfo {

@@ -127,9 +127,8 @@ Report Reconciler::act(const SandboxId& id, const Plan& plan) {
       world_.log.limited(LogLevel::error, id.str(), "store", noted.error().text);
   }
   auto report = apply(plan, world_.tree, world_.proc, world_.systemd);
-  const bool open = std::any_of(report.results.begin(), report.results.end(), [](const auto& r) {
-    return r.outcome == Outcome::pending;
-  });
+  const bool open = std::any_of(report.results.begin(), report.results.end(),
+                                [](const auto& r) { return r.outcome == Outcome::pending; });
   if (!open) world_.store.forget_creation(id);
   note_report(id, report);
   return report;
@@ -140,11 +139,11 @@ void Reconciler::note_report(const SandboxId& id, const Report& report) {
     const auto& step = result.step;
     const bool failed = result.outcome == Outcome::failed;
     if (!failed && !world_.log.enabled(LogLevel::debug)) continue;
-    const auto text = fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.op),
-                                  step.group.hierarchy, step.group.path.str(), step.key,
-                                  step.old_value, step.task ? std::to_string(step.task->pid)
-                                                            : step.new_value,
-                                  failed ? ": " : "", result.text);
+    const auto text =
+        fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.op), step.group.hierarchy,
+                    step.group.path.str(), step.key, step.old_value,
+                    step.task ? std::to_string(step.task->pid) : step.new_value, failed ? ": " : "",
+                    result.text);
     if (failed)
       world_.log.limited(LogLevel::notice, id.str(), name(step.op), text);
     else
@@ -172,7 +171,8 @@ void Reconciler::publish(const SandboxId& id, Entry& entry, const Look& look) {
   entry.view = std::move(view);
   const bool first = !entry.published;
   entry.published = true;
-  if (first) world_.log.info(fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup));
+  if (first)
+    world_.log.info(fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup));
   if (publisher_ == nullptr) return;
   if (first)
     publisher_->added(entry.view);

@@ -42,7 +42,9 @@ class Reconciler final : public Manager {
   Reconciler(Loop& loop, World world, Config config);
 
   /// Where configuration is read again from, for Reload.
-  void set_config_reader(std::function<Result<Config>()> reader) { read_config_ = std::move(reader); }
+  void set_config_reader(std::function<Result<Config>()> reader) {
+    read_config_ = std::move(reader);
+  }
   void set_follower(Follower* follower) { follower_ = follower; }
   void set_publisher(Publisher* publisher) { publisher_ = publisher; }
 
@@ -73,10 +75,10 @@ class Reconciler final : public Manager {
   /// Value: one sandbox between passes.
   struct Entry {
     Record record;
-    SandboxView view;         ///< last published, without threads
+    SandboxView view;  ///< last published, without threads
     bool published = false;
-    bool adopted = false;     ///< placed although it ran before our first start
-    std::vector<Pid> owned;   ///< its keys in owner_
+    bool adopted = false;    ///< placed although it ran before our first start
+    std::vector<Pid> owned;  ///< its keys in owner_
     std::optional<Timers::iterator> retry;
   };
   /// Value: somebody waits until these have been looked at.

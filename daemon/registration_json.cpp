@@ -69,15 +69,17 @@ Registration read(const json& from) {
 }  // namespace
 
 json registration_to_json(const Registration& r) {
-  json out = {{"annotations", r.annotations}, {"handler", r.handler},   {"pod_namespace", r.pod.ns},
-              {"pod_name", r.pod.name},       {"pod_uid", r.pod.uid},   {"containers", json::object()}};
+  json out = {{"annotations", r.annotations}, {"handler", r.handler},
+              {"pod_namespace", r.pod.ns},    {"pod_name", r.pod.name},
+              {"pod_uid", r.pod.uid},         {"containers", json::object()}};
   put(out, "cgroups_path", r.cgroups_path);
   if (r.shim) out["shim"] = task_json(*r.shim);
   if (r.vmm) out["vmm"] = task_json(*r.vmm);
   put(out, "memory_overhead", r.memory_overhead);
   put(out, "cpu_overhead_milli", r.cpu_overhead_milli);
   put(out, "sandbox_cgroup_only", r.sandbox_cgroup_only);
-  for (const auto& [id, resources] : r.containers) out["containers"][id] = resources_json(resources);
+  for (const auto& [id, resources] : r.containers)
+    out["containers"][id] = resources_json(resources);
   return out;
 }
 

@@ -78,10 +78,11 @@ std::optional<std::string> StateStore::read_checked(const std::string& file) con
                     json["version"] == kVersion && json.contains("boot_id") &&
                     json["boot_id"].is_string();
   if (!good) {
-    notes_.push_back(fmt::format("{} is not of version {}: set aside as {}.unknown", file,
-                                 kVersion, file));
+    notes_.push_back(
+        fmt::format("{} is not of version {}: set aside as {}.unknown", file, kVersion, file));
     const auto aside = file + ".unknown";
-    (void)::renameat(dir_.fd(), file.c_str(), dir_.fd(), aside.c_str());  // ignored: only a courtesy
+    (void)::renameat(dir_.fd(), file.c_str(), dir_.fd(),
+                     aside.c_str());  // ignored: only a courtesy
     return std::nullopt;
   }
   if (json["boot_id"].get<std::string>() != boot_id_) return std::nullopt;
@@ -113,8 +114,8 @@ Result<std::map<SandboxId, Registration>> StateStore::registrations() const {
     if (id && registration)
       found.emplace(*id, std::move(*registration));
     else
-      notes_.push_back(fmt::format("registration of '{}' is not readable and was left out",
-                                   escaped(key)));
+      notes_.push_back(
+          fmt::format("registration of '{}' is not readable and was left out", escaped(key)));
   }
   return found;
 }

@@ -35,9 +35,9 @@ std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
 
 }  // namespace
 
-Result<std::unique_ptr<Watches>> Watches::create(Loop& loop, const Config& config,
-                                                 const Host& host, ProcView& proc,
-                                                 const Clock& clock, const HintSink& sink) {
+Result<std::unique_ptr<Watches>> Watches::create(Loop& loop, const Config& config, const Host& host,
+                                                 ProcView& proc, const Clock& clock,
+                                                 const HintSink& sink) {
   auto bundles = BundleWatch::create(loop, config.discovery, sink);
   if (!bundles) return forward(bundles.error());
   auto kata = KataStateWatch::create(loop, config.discovery, sink);

@@ -16,12 +16,8 @@ Result<std::unique_ptr<BundleWatch>> BundleWatch::create(Loop& loop,
       loop,
       {{containerd_tasks_root(discovery), {"*", "*"}, files},
        {crio_containers_root(discovery), {"*", "userdata"}, files}},
-      [sink](std::size_t, const std::string& directory) {
-        sink({HintKind::bundle, directory, 0});
-      },
-      [sink] {
-        sink({HintKind::rescan, "", 0});
-      });
+      [sink](std::size_t, const std::string& directory) { sink({HintKind::bundle, directory, 0}); },
+      [sink] { sink({HintKind::rescan, "", 0}); });
   if (!watch) return forward(watch.error(), "bundles");
   self->watch_ = std::move(*watch);
   return self;

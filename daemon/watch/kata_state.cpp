@@ -19,9 +19,7 @@ Result<std::unique_ptr<KataStateWatch>> KataStateWatch::create(Loop& loop,
       [sink](std::size_t, const std::string& directory) {
         sink({HintKind::kata_state, directory.substr(directory.rfind('/') + 1), 0});
       },
-      [sink] {
-        sink({HintKind::rescan, "", 0});
-      });
+      [sink] { sink({HintKind::rescan, "", 0}); });
   if (!watch) return forward(watch.error(), "Kata's state");
   self->watch_ = std::move(*watch);
   return self;

@@ -193,7 +193,7 @@ Result<FileStamp> Dir::stamp(const std::string& path) const {
 }
 
 Result<FileStamp> Dir::stamp() const {
-  struct stat st {};
+  struct stat st{};
   if (::fstat(fd_.get(), &st) == 0) return stamp_of(st);
   const int code = errno;
   return fail(code, "stat: {}", errno_text(code));

@@ -63,7 +63,8 @@ class Dir final {
   Fd fd_;
 };
 
-/// Reads an open file to EOF from where it stands (debugfs's attributes cannot seek). More than `max_bytes` is EFBIG.
+/// Reads an open file to EOF from where it stands (debugfs's attributes cannot seek). More than
+/// `max_bytes` is EFBIG.
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t max_bytes);
 
 /// Reads an operator's file by absolute path; links are followed. More than 1 MiB is EFBIG.

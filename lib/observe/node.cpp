@@ -25,8 +25,7 @@ InputStore read_inputs(const Config& config) {
   inputs.set_kata_config(read_kata_config(config.discovery));
   for (const auto& origin : list_bundles(config.discovery))
     (void)inputs.bundle_changed(origin);  // ignored: problems come back as conditions
-  for (const auto& id : inputs.ids())
-    (void)inputs.state_changed(id);  // ignored: likewise
+  for (const auto& id : inputs.ids()) (void)inputs.state_changed(id);  // ignored: likewise
   return inputs;
 }
 
@@ -76,8 +75,9 @@ Result<NodeInspection> inspect_node(const Config& config) {
     std::vector<Condition> conditions;
     for (const auto& active : after.conditions) conditions.push_back(active.condition);
     auto view = make_view(observed, want, after);
-    node.sandboxes.push_back({std::move(view), {id.str(), host->mode, std::move(want),
-                                                std::move(plan), std::move(conditions)}});
+    node.sandboxes.push_back(
+        {std::move(view),
+         {id.str(), host->mode, std::move(want), std::move(plan), std::move(conditions)}});
   }
   return node;
 }

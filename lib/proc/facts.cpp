@@ -37,7 +37,7 @@ std::string without_deleted(std::string text) {
 /// this one is followed plainly: it leads to a directory that the kernel holds for the process, and
 /// nothing of it is opened. AT_STATX_DONT_SYNC: no network file system is asked.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> root_of(int dir, const char* name) {
-  struct statx st {};
+  struct statx st{};
   if (::statx(dir, name, AT_STATX_DONT_SYNC, STATX_INO, &st) != 0) return std::nullopt;
   const std::uint64_t device = (std::uint64_t{st.stx_dev_major} << 32) | st.stx_dev_minor;
   return std::pair{device, st.stx_ino};

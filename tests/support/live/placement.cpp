@@ -99,14 +99,12 @@ std::string libcgroup_v1(const Sandbox& sandbox, const Truth& truth) {
 std::string misplaced(const Sandbox& sandbox, const Truth& truth) {
   std::string wrong;
   const bool names = sandbox.spec().names;
-  check_process(
-      sandbox, truth.shim, [](const Seen&) { return "shim"; }, wrong);
+  check_process(sandbox, truth.shim, [](const Seen&) { return "shim"; }, wrong);
   if (truth.vmm != 0)
     check_process(
         sandbox, truth.vmm, [&](const Seen& t) { return class_in_vmm(truth, names, t); }, wrong);
   for (const int helper : truth.helpers)
-    check_process(
-        sandbox, helper, [](const Seen&) { return "io"; }, wrong);
+    check_process(sandbox, helper, [](const Seen&) { return "io"; }, wrong);
   if (truth.vmm != 0 && truth.vcpus.empty()) wrong += "the VMM has no vCPU\n";
   return wrong;
 }

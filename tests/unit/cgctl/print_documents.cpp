@@ -44,48 +44,27 @@ cgctl::Style ascii() {
 }
 
 const std::map<std::string, std::function<std::string()>> kDocuments = {
-    {"list.json",
-     [] {
-       return list_document({degraded(), legacy(), ignored()});
-     }},
+    {"list.json", [] { return list_document({degraded(), legacy(), ignored()}); }},
     {"list-empty.json", [] { return list_document({}); }},
     {"show.json", [] { return show_document(degraded()); }},
     {"show-legacy.json", [] { return show_document(legacy()); }},
-    {"tree.json",
-     [] {
-       return tree_document({degraded(), legacy()}, false);
-     }},
+    {"tree.json", [] { return tree_document({degraded(), legacy()}, false); }},
     {"tree-one.json", [] { return tree_document({degraded()}, true); }},
     {"threads.json", [] { return threads_document(degraded()); }},
-    {"plan.json",
-     [] {
-       return plan_document({planned_v2(), planned_v1()}, false);
-     }},
+    {"plan.json", [] { return plan_document({planned_v2(), planned_v1()}, false); }},
     {"plan-one.json", [] { return plan_document({planned_v2()}, true); }},
-    {"explain.json",
-     [] {
-       return explain_document({planned_v2(), planned_v1()}, false);
-     }},
+    {"explain.json", [] { return explain_document({planned_v2(), planned_v1()}, false); }},
     {"explain-one.json", [] { return explain_document({planned_v2()}, true); }},
     {"error.json", [] { return cgctl::failure_text(kError, true, ""); }},
     {"error-note.json", [] { return cgctl::failure_text(kError, true, "no daemon"); }},
-    {"list.pipe",
-     [] {
-       return cgctl::render_list(pipe(), {degraded(), legacy()});
-     }},
-    {"list.tty",
-     [] {
-       return cgctl::render_list(terminal(), {degraded(), legacy()});
-     }},
+    {"list.pipe", [] { return cgctl::render_list(pipe(), {degraded(), legacy()}); }},
+    {"list.tty", [] { return cgctl::render_list(terminal(), {degraded(), legacy()}); }},
     {"ignored.pipe", [] { return cgctl::render_ignored(pipe(), {ignored()}); }},
     {"threads.pipe", [] { return cgctl::render_threads(pipe(), degraded()); }},
     {"threads.tty", [] { return cgctl::render_threads(terminal(), degraded()); }},
     {"show.tty", [] { return cgctl::render_show(terminal(), degraded()); }},
     {"show-legacy.tty", [] { return cgctl::render_show(terminal(), legacy()); }},
-    {"tree.tty",
-     [] {
-       return cgctl::render_tree(terminal(), {degraded(), legacy()});
-     }},
+    {"tree.tty", [] { return cgctl::render_tree(terminal(), {degraded(), legacy()}); }},
     {"tree.ascii", [] { return cgctl::render_tree(ascii(), {degraded()}); }},
     {"plan.tty",
      [] {

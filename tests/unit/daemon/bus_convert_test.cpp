@@ -101,9 +101,7 @@ TEST(Convert, ChangesAreFoundPropertyByProperty) {
        {"Groups"}},
       {"condition", [](SandboxView& v) { v.conditions.pop_back(); }, {"Conditions"}},
       {"overhead",
-       [](SandboxView& v) {
-         v.overhead = {1, 1, OverheadSource::pod};
-       },
+       [](SandboxView& v) { v.overhead = {1, 1, OverheadSource::pod}; },
        {"MemoryOverhead", "MemoryOverheadSource", "CpuOverheadMilli"}},
   };
   for (const auto& row : rows) {

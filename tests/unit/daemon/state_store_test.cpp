@@ -41,7 +41,9 @@ TEST_F(StateStoreTest, RefusesASecondInstance) {
 }
 
 TEST_F(StateStoreTest, TheLockEndsWithItsHolder) {
-  { ASSERT_TRUE(StateStore::open(directory())); }
+  {
+    ASSERT_TRUE(StateStore::open(directory()));
+  }
   EXPECT_TRUE(StateStore::open(directory()));
 }
 
