@@ -122,6 +122,16 @@ TEST_F(BusApi, WhoAsksForAllObjectsDoesNotMakeTheDaemonReadTheNode) {
   EXPECT_NE(objects.out.find("\"Threads\":{\"type\":\"aa{sv}\",\"data\":[]}"), std::string::npos);
   command("nothing");
   EXPECT_EQ(daemon_->count("view "), 0U);
+  // Who asks for one afterwards gets all of it.
+  const auto one = busctl({"get-property", kService, first_object(), kSandbox, "Threads"});
+  EXPECT_NE(one.out.find("CPU 1/KVM"), std::string::npos) << one.out;
+}
+
+TEST_F(BusApi, AnAnswerThatFillsTheSocketArrivesWhole) {
+  command("crowd 3000");
+  const auto threads = busctl({"get-property", kService, first_object(), kSandbox, "Threads"});
+  ASSERT_EQ(threads.status, 0) << threads.err;
+  EXPECT_TRUE(threads.out.starts_with("aa{sv} 3000 ")) << threads.out.substr(0, 80);
 }
 
 TEST_F(BusApi, GetStatsMeasuresNow) {

@@ -76,6 +76,7 @@ TEST_F(LostBus, TheServiceComesBackWithEverything) {
   ASSERT_TRUE(daemon_->expect("problem lost the bus"));
   command("add abcd1234");  // nobody hears it, and nothing breaks
   command("change");
+  EXPECT_EQ(daemon_->count("problem"), 1U) << "it is known that nobody hears";
   bus_.start();
   ASSERT_TRUE(daemon_->expect("news connected to the bus"));
   EXPECT_EQ(busctl({"get-property", kService, kRoot, kManager, "SandboxCount"}).out, "u 3\n");

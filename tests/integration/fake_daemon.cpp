@@ -43,6 +43,7 @@ class Commands final {
     if (verb == "add") add(std::string(parts.at(1)));
     if (verb == "remove") remove(std::string(parts.at(1)));
     if (verb == "hostile") manager_.views.at(samples::kFirstId).threads[0].comm = "a\xff\n";
+    if (verb == "crowd") crowd(*parse_u64(parts.at(1)));
     if (verb == "vanish") manager_.remove_when_looked_at = true;
     if (verb == "answer") manager_.answer(static_cast<std::uint32_t>(*parse_u64(parts.at(1))));
     if (verb == "refuse")
@@ -63,6 +64,10 @@ class Commands final {
     const auto before = view;
     view = settled(view);
     bus_.changed(before, view);
+  }
+  void crowd(std::size_t threads) {
+    auto& view = manager_.views.at(samples::kFirstId);
+    view.threads.resize(threads, view.threads.front());
   }
   void add(const std::string& id) {
     auto view = samples::legacy();
