@@ -127,7 +127,7 @@ TEST_F(BusApi, WhoAsksForAllObjectsDoesNotMakeTheDaemonReadTheNode) {
   EXPECT_NE(one.out.find("CPU 1/KVM"), std::string::npos) << one.out;
 }
 
-TEST_F(BusApi, AnAnswerThatFillsTheSocketArrivesWhole) {
+TEST_F(BusApi, ALargeAnswerArrivesWhole) {
   command("crowd 3000");
   const auto threads = busctl({"get-property", kService, first_object(), kSandbox, "Threads"});
   ASSERT_EQ(threads.status, 0) << threads.err;
