@@ -13,7 +13,7 @@
 namespace kcg::test {
 namespace {
 
-constexpr std::uint64_t kCases = 20'000;
+constexpr std::uint64_t kCases = 8'000;
 
 TEST(Allowed, ForArbitraryObservations) {
   std::size_t steps = 0;

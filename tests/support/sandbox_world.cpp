@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "observe/sandbox.hpp"
 
@@ -13,9 +15,14 @@ namespace {
 constexpr const char* kBundles = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/";
 constexpr const char* kAll = "+cpuset +cpu +io +memory +pids";
 
-Host host_of(HierarchyMode mode) {
-  Host host = mode == HierarchyMode::v2 ? fake_host_v2() : fake_host_v1();
-  host.mode = mode;
+Host host_of(const Scenario& scenario) {
+  Host host = scenario.mode == HierarchyMode::v2 ? fake_host_v2() : fake_host_v1();
+  host.mode = scenario.mode;
+  const auto& chosen = scenario.v1_controllers;
+  if (!chosen.empty())
+    std::erase_if(host.hierarchies, [&](const Hierarchy& h) {
+      return std::find(chosen.begin(), chosen.end(), h.name) == chosen.end();
+    });
   return host;
 }
 
@@ -53,7 +60,7 @@ std::string describe(const Scenario& s) {
 }
 
 SandboxWorld::SandboxWorld(const Scenario& given)
-    : scenario(given), tree(host_of(given.mode)), proc(tree), systemd(tree) {
+    : scenario(given), tree(host_of(given)), proc(tree), systemd(tree) {
   proc.set_debugfs(scenario.kvm_entries);
   make_inputs();
   containerd = proc.start(1, {"containerd", "/usr/bin/containerd", {"/usr/bin/containerd"}});

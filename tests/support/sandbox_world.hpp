@@ -26,6 +26,7 @@ namespace kcg::test {
 /// Value: what kind of node and sandbox.
 struct Scenario {
   HierarchyMode mode = HierarchyMode::v2;
+  std::vector<std::string> v1_controllers;  ///< empty: all that the fake has
   bool systemd = false;   ///< cgroup driver
   bool kata_only = true;  ///< Kata's own sandbox_cgroup_only: what it does, and what it says
   bool pod_less = false;
