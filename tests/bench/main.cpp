@@ -70,7 +70,7 @@ Json bench_starts(const Options& o, const live::Node& node) {
   const Trace trace;
   std::vector<Start> starts;
   std::size_t failures = 0;
-  std::vector<Micros> whole, threads, run, bare_mkdir, bare_process, bare_threads;
+  std::vector<Micros> whole, threads, outside, bare_mkdir, bare_process, bare_threads;
   for (std::size_t i = 0; i < o.starts; ++i) {
     if (!one_start(o, node, trace, starts)) ++failures;
     const auto bare = bare_round(node, o.vcpus);
@@ -81,21 +81,21 @@ Json bench_starts(const Options& o, const live::Node& node) {
   for (const auto& start : starts) {
     whole.push_back(start.whole);
     threads.push_back(start.threads);
-    run.push_back(start.run);
+    outside.push_back(start.outside);
   }
-  return {
-      {"starts", o.starts},
-      {"failures", failures},
-      {"vcpus", o.vcpus},
-      {"exec_to_whole_process_us", summary(whole)},
-      {"last_vcpu_start_to_all_threads_us", summary(threads)},
-      {"last_vcpu_run_to_all_threads_us", summary(run)},
-      {"bare_us",
-       {{"mkdir", summary(bare_mkdir)},
-        {"process", summary(bare_process)},
-        {"threads", summary(bare_threads)}}},
-      {"ratio_of_p50",
-       {{"whole_process", ratio(whole, bare_process)}, {"all_threads", ratio(run, bare_threads)}}}};
+  return {{"starts", o.starts},
+          {"failures", failures},
+          {"vcpus", o.vcpus},
+          {"exec_to_whole_process_us", summary(whole)},
+          {"last_vcpu_start_to_all_threads_us", summary(threads)},
+          {"vcpu_ran_outside_its_group_us", summary(outside)},
+          {"bare_us",
+           {{"mkdir", summary(bare_mkdir)},
+            {"process", summary(bare_process)},
+            {"threads", summary(bare_threads)}}},
+          {"ratio_of_p50",
+           {{"whole_process", ratio(whole, bare_process)},
+            {"all_threads", ratio(threads, bare_threads)}}}};
 }
 
 /// Share of one CPU that the daemon uses while time passes.

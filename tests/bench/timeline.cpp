@@ -19,26 +19,29 @@ std::optional<Start> measure(const std::vector<Event>& events, int vmm,
                              const std::set<int>& vmm_threads, const std::set<int>& vcpus,
                              const std::string& group) {
   std::optional<Micros> exec;
-  std::optional<Micros> last_vcpu;
-  std::map<int, Micros> first_run;
-  Micros last_attach{0};
+  Micros last_vcpu{0};
+  std::map<int, Micros> born, ran, placed;
   std::map<int, Micros> first_in;  // hierarchy -> when the main thread came; born there: absent
   for (const auto& event : events) {
+    if (vmm_threads.count(event.pid) == 0) continue;
     if (event.kind == EventKind::exec && event.pid == vmm) exec = event.at;
-    if (event.kind == EventKind::new_task && vcpus.count(event.pid) != 0) last_vcpu = event.at;
-    if (event.kind == EventKind::kvm_run && vcpus.count(event.pid) != 0)
-      first_run.emplace(event.pid, event.at);
+    if (event.kind == EventKind::new_task) born[event.pid] = event.at;
+    if (event.kind == EventKind::kvm_run) ran.emplace(event.pid, event.at);
     if (event.kind != EventKind::attach || !within(event.path, group)) continue;
-    if (vmm_threads.count(event.pid) != 0) last_attach = event.at;
+    placed[event.pid] = event.at;
     if (exec && event.pid == vmm) first_in.emplace(event.hierarchy, event.at);
   }
-  if (!exec || !last_vcpu) return std::nullopt;
+  for (const int vcpu : vcpus) {
+    if (!exec || born.count(vcpu) == 0) return std::nullopt;
+    last_vcpu = std::max(last_vcpu, born[vcpu]);
+  }
   Start start;
   for (const auto& [hierarchy, at] : first_in) start.whole = std::max(start.whole, at - *exec);
-  start.threads = std::max(Micros(0), last_attach - *last_vcpu);
-  Micros last_run = *last_vcpu;  // without KVM a vCPU runs from its start on
-  for (const auto& [tid, at] : first_run) last_run = std::max(last_run, at);
-  start.run = std::max(Micros(0), last_attach - last_run);
+  for (const auto& [tid, at] : placed) {
+    start.threads = std::max(start.threads, at - std::max(last_vcpu, born[tid]));
+    if (vcpus.count(tid) != 0 && ran.count(tid) != 0)
+      start.outside = std::max(start.outside, at - ran[tid]);
+  }
   return start;
 }
 

@@ -17,9 +17,9 @@ namespace kcg::bench {
 /// Value: one start, measured.
 struct Start {
   Micros whole{0};    ///< VMM's exec until its main thread is in its group in every hierarchy
-  Micros threads{0};  ///< last vCPU thread's start until the VMM's last thread was placed
-  Micros run{0};      ///< the same from the last vCPU's first KVM_RUN: before it nothing but a name
-                      ///< tells a vCPU from other threads
+  Micros threads{0};  ///< last vCPU thread's start until every thread is in place; a thread that
+                      ///< is born later counts from its own start
+  Micros outside{0};  ///< the longest that a vCPU ran (KVM_RUN) before it was in its group
 };
 
 /// nullopt when the exec or a vCPU's start is not among the events. `vmm_threads` includes `vcpus`.

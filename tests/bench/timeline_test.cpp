@@ -39,7 +39,16 @@ TEST(BenchTimeline, MeasuresFromExecAndFromTheLastVcpu) {
   ASSERT_TRUE(start.has_value());
   EXPECT_EQ(start->whole, Micros(3000));
   EXPECT_EQ(start->threads, Micros(2000));
-  EXPECT_EQ(start->run, Micros(1600)) << "from the first run, not from the second";
+  EXPECT_EQ(start->outside, Micros(1600)) << "from the first run, not from the second";
+}
+
+TEST(BenchTimeline, ThreadsBornLaterCountFromTheirOwnStart) {
+  auto events = parse_trace(kTrace);
+  events.push_back({EventKind::new_task, Micros(200'000'000), 22});
+  events.push_back({EventKind::attach, Micros(200'000'700), 22, 1, "/p/kata-sandbox-x/vmm"});
+  const auto start = measure(events, 20, {20, 21, 22}, {21}, "/p/kata-sandbox-x");
+  ASSERT_TRUE(start.has_value());
+  EXPECT_EQ(start->threads, Micros(2000));
 }
 
 TEST(BenchTimeline, UnseenStartsAreNone) {
