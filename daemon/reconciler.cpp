@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/reconciler.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <chrono>
 
 #include "observe/scan.hpp"
 #include "plan/desired.hpp"
@@ -14,6 +17,7 @@ namespace {
 
 constexpr unsigned kRounds = 5;
 constexpr std::int64_t kUsecPerTick = 10'000;
+constexpr Instant kTrimPause = std::chrono::seconds(1);
 
 bool creates_groups(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
@@ -155,6 +159,9 @@ void Reconciler::index(const SandboxId& id, Entry& entry) {
   for (const Pid pid : entry.owned) {
     const auto it = owner_.find(pid);
     if (it != owner_.end() && it->second == id) owner_.erase(it);
+    if (std::none_of(entry.record.trusted.begin(), entry.record.trusted.end(),
+                     [pid](const Trusted& trusted) { return trusted.key.pid == pid; }))
+      world_.proc.forget(pid);
   }
   entry.owned.clear();
   for (const auto& trusted : entry.record.trusted) {
@@ -201,10 +208,22 @@ void Reconciler::forget(const SandboxId& id) {
   it->second.record.trusted.clear();
   index(id, it->second);
   entries_.erase(it);
+  give_memory_back();
   if (follower_ != nullptr) follower_->leave(id);
   if (!published) return;
   world_.log.info(fmt::format("sandbox '{}' is gone", id.str()));
   if (publisher_ != nullptr) publisher_->removed(id.str());
+}
+
+/// The allocator keeps what a crowd of sandboxes needed; the node shall have it back when they are
+/// gone. Once per crowd: walking the heap is not free.
+void Reconciler::give_memory_back() {
+  if (trim_waits_) return;
+  trim_waits_ = true;
+  (void)after(world_.clock.now() + kTrimPause, [this] {  // ignored: never cancelled
+    trim_waits_ = false;
+    (void)::malloc_trim(0);  // ignored: whether there was something to give
+  });
 }
 
 void Reconciler::finish_waiters(const SandboxId& id, std::uint32_t steps) {

@@ -124,6 +124,7 @@ class Reconciler final : public Manager {
   void publish(const SandboxId& id, Entry& entry, const Look& look);
   void publish_conditions(const SandboxId& id, const Record& before, const Record& after);
   void forget(const SandboxId& id);
+  void give_memory_back();
   void finish_waiters(const SandboxId& id, std::uint32_t steps);
   [[nodiscard]] ObserveContext context(const SandboxId& id, const Entry& entry) const;
   [[nodiscard]] Result<std::vector<Planned>> planned(const std::string& id);
@@ -150,6 +151,7 @@ class Reconciler final : public Manager {
   Source timer_;
   Instant rescan_allowed_{0};
   bool rescan_waits_ = false;
+  bool trim_waits_ = false;
 };
 
 }  // namespace kcg

@@ -33,9 +33,12 @@ std::optional<PendingJob> open_job(const Observed& observed, const Record& recor
 
 bool has(const Observed& observed, ProcessRole role) { return observed.first(role) != nullptr; }
 
-/// Shim and VMM ended; or there is no bundle and nothing runs.
+/// Shim and VMM ended; or there is no bundle and nothing runs. Who was never known cannot be known
+/// to have ended: as long as something runs in its groups, they stay whole.
 bool is_gone(const Observed& observed, const Record& record) {
   if (has(observed, ProcessRole::shim) || has(observed, ProcessRole::vmm)) return false;
+  const bool known = record.ended || !record.trusted.empty();
+  if (!known && !observed.foreign.empty()) return false;
   const bool lived = record.ended || !record.trusted.empty() || carries_mark(observed);
   return lived || (!observed.inputs.bundle && !observed.inputs.registration);
 }
