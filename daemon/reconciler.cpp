@@ -96,7 +96,10 @@ bool Reconciler::ignorable(const SandboxId& id, const Entry& entry) const {
 
 void Reconciler::pass(const SandboxId& id) {
   auto& entry = entries_[id];
-  if (ignorable(id, entry)) return forget(id);
+  if (ignorable(id, entry)) {
+    forget(id);
+    return finish_waiters(id, 0);
+  }
   const Record before = entry.record;
   std::uint32_t steps = 0;
   for (unsigned round = 1; round <= kRounds; ++round) {

@@ -50,6 +50,10 @@ void Reconciler::bundle_hint(const std::string& directory) {
   const auto origin = bundle_origin(config_.discovery, directory);
   if (!origin) return;
   const auto change = inputs_.bundle_changed(*origin);
+  if (inputs_.full())
+    world_.log.limited(
+        LogLevel::warning, origin->id, "full",
+        "too many bundles: new ones are not looked at; raise [limits] max_sandboxes");
   if (change.unreadable)
     retry_bundle(directory);
   else

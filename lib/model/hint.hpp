@@ -18,7 +18,7 @@ enum class HintKind : std::uint8_t {
   exec,         ///< `pid` executed a program
   thread,       ///< `pid` (thread group) has a new thread, or one named itself
   process_end,  ///< a watched shim or VMM ended; `text` = sandbox id
-  job,          ///< a systemd job ended; `text` = unit
+  job,          ///< a systemd job of a sandbox ended; `text` = its id
   rescan,       ///< a source lost events: look at everything
 };
 
