@@ -55,6 +55,7 @@ TEST_P(LivePlacement, EveryThreadIsInItsGroup) {
     EXPECT_EQ(truth.vcpus.size(), static_cast<std::size_t>(kind.spec.vcpus));
     sandbox->end();
     EXPECT_EQ(gone(*sandbox), "");
+    EXPECT_EQ(daemon_->complaints(), "") << "an ordinary life is nothing to warn of";
   }
 }
 

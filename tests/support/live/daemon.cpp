@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/must.hpp"
 #include "support/live/programs.hpp"
@@ -112,5 +113,13 @@ int Daemon::terminate() {
 std::optional<int> Daemon::ended() { return child_->wait(std::chrono::milliseconds(0)); }
 
 std::string Daemon::log() const { return slurp(files_ + "log"); }
+
+std::string Daemon::complaints() const {
+  std::string found;
+  const auto text = log();
+  for (const auto line : lines(text))
+    if (line.size() > 2 && line[0] == '<' && line[1] <= '4') found.append(line).append("\n");
+  return found;
+}
 
 }  // namespace kcg::live

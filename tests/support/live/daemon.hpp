@@ -41,6 +41,8 @@ class Daemon final {
   [[nodiscard]] std::optional<int> ended();
   [[nodiscard]] int pid() const { return child_->pid(); }
   [[nodiscard]] std::string log() const;
+  /// Lines of the log that are warnings or worse.
+  [[nodiscard]] std::string complaints() const;
 
  private:
   [[nodiscard]] Command command() const;

@@ -105,7 +105,9 @@ std::string misplaced(const Sandbox& sandbox, const Truth& truth) {
         sandbox, truth.vmm, [&](const Seen& t) { return class_in_vmm(truth, names, t); }, wrong);
   for (const int helper : truth.helpers)
     check_process(sandbox, helper, [](const Seen&) { return "io"; }, wrong);
-  if (truth.vmm != 0 && truth.vcpus.empty()) wrong += "the VMM has no vCPU\n";
+  // A VMM without QMP is asked by its threads' names while it still makes them.
+  if (truth.vmm != 0 && truth.vcpus.size() < static_cast<std::size_t>(sandbox.spec().vcpus))
+    wrong += fmt::format("the VMM has only {} vCPUs\n", truth.vcpus.size());
   return wrong;
 }
 
