@@ -116,8 +116,6 @@ void Steps::set_cpuset(const WantedGroup& group) {
     const auto old_set = CpuSet::parse(old);
     const auto new_set = CpuSet::parse(seed.value);
     if (!old_set || !new_set || *old_set == *new_set) continue;
-    // Others fill these, too: only an empty one is in our way.
-    if ((group.shared || group.adopt) && !old.empty()) continue;
     WantedFile first = seed;
     if (child_has_more(group, seed, *new_set)) {
       first.value = old_set->united(*new_set).str();

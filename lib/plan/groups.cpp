@@ -286,11 +286,10 @@ class Builder final {
     for (const auto* file : {"cpuset.cpus", "cpuset.mems"}) {
       const auto above = parent == nullptr ? "" : parent->file(file).value_or("");
       const bool cpus = std::string_view(file) == "cpuset.cpus";
-      auto value = kata != nullptr ? kata->file(file).value_or("")
-                   : cpus          ? sizing_.cpus
-                                   : sizing_.mems;
-      if (!covers(above, value)) value = above;
-      if (!value.empty()) into.seeds.push_back({file, value});
+      const auto value = kata != nullptr ? kata->file(file).value_or("")
+                         : cpus          ? sizing_.cpus
+                                         : sizing_.mems;
+      add_seed(into, file, covers(above, value) ? value : above);
     }
   }
 
@@ -299,8 +298,15 @@ class Builder final {
     const auto* parent = nearest_existing(h, into.ref.path.parent());
     if (!h.has("cpuset") || parent == nullptr) return;
     for (const auto* file : {"cpuset.cpus", "cpuset.mems"})
-      if (auto value = parent->file(file).value_or(""); !value.empty())
-        into.seeds.push_back({file, std::move(value)});
+      add_seed(into, file, parent->file(file).value_or(""));
+  }
+
+  /// What Kata made, or what all sandboxes share, is filled only where it is empty.
+  void add_seed(WantedGroup& into, const char* file, const std::string& value) const {
+    const auto* now = observed_.group(into.ref);
+    const bool others = into.adopt || into.shared;
+    const bool filled = now != nullptr && now->file(file).value_or("") != "";
+    if (!value.empty() && !(others && filled)) into.seeds.push_back({file, value});
   }
 
   /// False for an empty list, too: it seeds nothing.

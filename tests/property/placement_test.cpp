@@ -4,6 +4,7 @@
 // it belongs, nothing else is touched, and then nothing is left to do.
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "kernel/cpuset.hpp"
 #include "support/allowed.hpp"
 #include "support/random_scenario.hpp"
@@ -145,6 +146,83 @@ TEST(Placement, EventByEvent) {
     maybe_pass();
     if (random.chance(50)) (void)world.plug_vcpu();
     expect_settled(watched, watched.settle());
+  });
+}
+
+/// Largest memory max of our top group so far; it may only be lifted or raised.
+class MemoryWatch final {
+ public:
+  void look(SandboxWorld& world) {
+    const auto path = CgroupPath::parse(world.expected_sandbox_group()).value();
+    for (const auto& h : world.tree.host().hierarchies) {
+      if (!h.has("memory")) continue;
+      const auto text =
+          world.tree.read({h.name, path}, h.unified ? "memory.max" : "memory.limit_in_bytes");
+      const auto now = text ? parse_u64(*text) : std::nullopt;
+      if (now && largest_ && *now < *largest_) ADD_FAILURE() << *largest_ << " became " << *now;
+      if (now) largest_ = now;
+    }
+  }
+
+ private:
+  std::optional<std::uint64_t> largest_;
+};
+
+void change_something(SandboxWorld& world, Random& random) {
+  auto& containers = world.assembled.inputs.containers;
+  switch (random.below(7)) {
+    case 0:
+      if (!containers.empty()) containers.pop_back();
+      return;
+    case 1:
+      if (!containers.empty()) {
+        containers.push_back(containers.back());
+        containers.back().id += "x";
+      }
+      return;
+    case 2:
+      for (auto& container : containers) {
+        container.resources.memory_limit = static_cast<std::int64_t>(random.below(1ULL << 32));
+        container.resources.cpu_quota = static_cast<std::int64_t>(random.below(400'000)) - 1;
+        container.resources.cpu_shares = random.below(4096);
+      }
+      return;
+    case 3: {
+      // The kubelet's exclusive CPUs arrive in Kata's own group.
+      const auto cpus = random.one_of<std::string>({"0-3", "0-1", "2-3", "1", "0,2"});
+      world.tree.outside([&](CgroupTree& tree) {
+        for (const auto& h : tree.host().hierarchies)  // ignored: in use by a child of ours
+          (void)tree.write({h.name, CgroupPath::parse(world.kata_group).value()}, "cpuset.cpus",
+                           cpus);
+      });
+      return;
+    }
+    case 4:
+      return world.kata_pulls_back();
+    case 5:
+      (void)world.plug_vcpu();
+      return;
+    default:
+      world.scenario.config.sizing.vcpu_quota = random.chance(50);
+      return;
+  }
+}
+
+TEST(Placement, WhateverChanges) {
+  for_each_case([](Random& random, const Scenario& scenario) {
+    Watched watched(scenario);
+    auto& world = watched.world;
+    world.boot();
+    expect_settled(watched, watched.settle());
+    MemoryWatch memory;
+    memory.look(world);
+    for (int i = 0; i < 8 && !::testing::Test::HasFailure(); ++i) {
+      change_something(world, random);
+      if (random.chance(15)) world.restart_daemon();
+      world.clock.advance(std::chrono::minutes(20));  // what follows is no contest
+      expect_settled(watched, watched.settle());
+      memory.look(world);
+    }
   });
 }
 
