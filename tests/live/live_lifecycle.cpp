@@ -69,7 +69,7 @@ TEST_P(LiveLifecycle, RestartDisturbsNothing) {
   start_daemon();
   const auto sandbox = placed();
   const auto inode = [&] {
-    struct stat st{};
+    struct stat st = {};
     EXPECT_EQ(::stat(node_->corner().directory(sandbox->group()).c_str(), &st), 0);
     return st.st_ino;
   };

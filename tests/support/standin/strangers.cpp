@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(argv[1], "-") == 0) return 0;
   const long per_batch = std::max(1L, std::atol(argv[1]) / kBatchesPerSecond);
   ::signal(SIGCHLD, SIG_IGN);
-  struct sigaction end{};
+  struct sigaction end = {};
   end.sa_handler = [](int) { told_to_end = 1; };
   ::sigaction(SIGTERM, &end, nullptr);
   const int timer = batches();
