@@ -225,6 +225,7 @@ void Reconciler::give_memory_back() {
   trim_waits_ = true;
   (void)after(world_.clock.now() + kTrimPause, [this] {  // ignored: never cancelled
     trim_waits_ = false;
+    world_.proc.forget_ended();
     (void)::malloc_trim(0);  // ignored: whether there was something to give
   });
 }

@@ -25,8 +25,13 @@ struct ProcStat {
   std::uint64_t guest = 0;  ///< field 43, contained in utime
 
   [[nodiscard]] TaskKey key() const { return {pid, start}; }
+  /// PF_EXITING, or ended already.
+  [[nodiscard]] bool ending() const {
+    return (flags & kEnding) != 0 || state == 'Z' || state == 'X';
+  }
   [[nodiscard]] bool kernel_thread() const { return (flags & kKernelThread) != 0; }
   static constexpr std::uint64_t kKernelThread = 0x00200000;  ///< PF_KTHREAD
+  static constexpr std::uint64_t kEnding = 0x4;
   bool operator==(const ProcStat&) const = default;
 };
 

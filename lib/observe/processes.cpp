@@ -66,6 +66,8 @@ void add_threads(ProcView& proc, const Config& config, Process& process, Observe
   auto threads =
       proc.threads(process.facts.key.pid, observed.host, config.limits.max_threads_per_sandbox);
   if (!threads) return;  // it ended, or it has more threads than we are willing to handle
+  // The threads of a killed process end one by one: without its leader it is no process any more.
+  if (threads->front().key.pid != process.facts.key.pid) return;
   const auto vcpus = vcpus_of(proc, process, *threads);
   observed.kvm_incomplete = observed.kvm_incomplete || incomplete(vcpus);
   process.threads = classify(process.role, process.hypervisor, *threads, vcpus);
@@ -92,6 +94,20 @@ void trust_orphans(const SandboxId& id, const std::vector<ProcFacts>& facts,
   }
 }
 
+/// Who sits among us and is not proven; not who is just ending.
+std::vector<Process> strangers(ProcView& proc, const Config& config,
+                               const std::vector<ProcFacts>& facts, const Inside& inside,
+                               const Observed& observed) {
+  std::vector<Process> found;
+  for (const auto& one : facts) {
+    const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
+    if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
+    if (!proc.threads(one.key.pid, observed.host, config.limits.max_threads_per_sandbox)) continue;
+    found.emplace_back().facts = one;
+  }
+  return found;
+}
+
 }  // namespace
 
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
@@ -100,16 +116,10 @@ void observe_processes(ProcView& proc, const Config& config, const Record& recor
   auto trusted = record.trusted;
   trust_orphans(observed.inputs.id, facts, inside.ours, trusted);
   observed.processes = prove(observed.inputs, facts, trusted);
+  observed.foreign = strangers(proc, config, facts, inside, observed);
   for (auto& process : observed.processes) add_threads(proc, config, process, observed);
   // One that ended between the two looks has no threads any more.
   std::erase_if(observed.processes, [](const Process& process) { return process.threads.empty(); });
-  for (const auto& one : facts) {
-    const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
-    if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
-    Process stranger;
-    stranger.facts = one;
-    observed.foreign.push_back(std::move(stranger));
-  }
 }
 
 }  // namespace kcg

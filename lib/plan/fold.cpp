@@ -26,7 +26,7 @@ constexpr Instant kMoveRetry = milliseconds(6);
 constexpr Instant kJobTimeout = seconds(90);
 constexpr Instant kFirstScopeDelay = seconds(1);
 constexpr Instant kLongestScopeDelay = minutes(10);
-constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22;
+constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22, kEOPNOTSUPP = 95;
 
 bool vanished(const StepResult& result) {
   return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
@@ -42,8 +42,10 @@ bool moved(const StepResult& result) {
   return is_move(result.step) && result.outcome == Outcome::done;
 }
 
-bool unborn(const StepResult& result) {
-  return is_move(result.step) && result.outcome == Outcome::failed && result.code == kEINVAL;
+/// Still being created, or moved elsewhere between the look and the write: looked at again.
+bool too_early(const StepResult& result) {
+  const bool early = result.code == kEINVAL || result.code == kEOPNOTSUPP;
+  return is_move(result.step) && result.outcome == Outcome::failed && early;
 }
 
 Condition failure_condition(const StepResult& result) {
@@ -78,7 +80,7 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
     if (result.stranger) conditions.push_back(failure_condition(result));
     if (result.outcome != Outcome::failed || result.stranger) continue;
     if ((is_move(result.step) || result.step.op == Op::remove) && vanished(result)) continue;
-    if (unborn(result) && record.move_tries <= kMoveTries) continue;
+    if (too_early(result) && record.move_tries <= kMoveTries) continue;
     if (result.step.op == Op::remove && result.code == kEBUSY) continue;
     conditions.push_back(failure_condition(result));
   }
@@ -230,7 +232,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
 
   const bool blocked = failed_removals(report) > 0;
   record.removal_tries = blocked ? record.removal_tries + 1 : 0;
-  const bool early = std::any_of(report.results.begin(), report.results.end(), unborn);
+  const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.move_tries = early ? record.move_tries + 1 : 0;
   record.conditions =
       merge(before.conditions, current_conditions(record, observed, desired, report, round),

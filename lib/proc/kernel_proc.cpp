@@ -41,12 +41,12 @@ Result<std::vector<Pid>> numbers_in(const Dir& dir) {
 /// One thread: a read of stat and one of cgroup. ESRCH: it has ended.
 Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
   const std::string name = std::to_string(tid);
-  auto stat = read_stat(tasks, name + "/stat");
-  if (!stat) return forward(gone(stat.error(), tid));
-  // A zombie is in no group any more, whatever its cgroup file says.
-  if (stat->state == 'Z' || stat->state == 'X') return fail(ESRCH, "task {} has ended", tid);
   const auto text = tasks.read(name + "/cgroup");
   if (!text) return forward(gone(text.error(), tid));
+  auto stat = read_stat(tasks, name + "/stat");
+  if (!stat) return forward(gone(stat.error(), tid));
+  // One that is ending is in no group any more, whatever its cgroup file said just now.
+  if (stat->ending()) return fail(ESRCH, "task {} has ended", tid);
   auto groups = groups_for(host, *text);
   if (!groups) return forward(groups.error());
   ThreadFacts facts;
@@ -182,6 +182,13 @@ Result<std::vector<std::string>> KernelProc::groups(Pid tid, const Host& host) {
 Result<KvmVcpus> KernelProc::kvm_vcpus(const TaskKey& vmm,
                                        const std::vector<ThreadFacts>& threads) {
   return kvm_.vcpus(vmm, threads);
+}
+
+void KernelProc::forget_ended() {
+  std::erase_if(facts_, [this](const auto& kept) {
+    const auto now = stat(kept.first);
+    return !now || now->key != kept.second.facts.key;
+  });
 }
 
 void KernelProc::forget(Pid pid) {

@@ -39,6 +39,7 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
   void forget(Pid pid) override;
+  void forget_ended() override;
 
   [[nodiscard]] std::size_t kept() const { return facts_.size(); }
 

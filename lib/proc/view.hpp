@@ -51,6 +51,8 @@ class ProcView {
                                                    const std::vector<ThreadFacts>& threads) = 0;
   /// Drops what is kept about a pid (it executed a program, or ended).
   virtual void forget(Pid pid) = 0;
+  /// Drops what is kept about processes that are no more.
+  virtual void forget_ended() = 0;
 };
 
 }  // namespace kcg

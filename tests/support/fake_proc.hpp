@@ -38,6 +38,7 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
   void forget(Pid) override {}
+  void forget_ended() override {}
 
   /// fork and exec: root's user, our namespaces and root; born in its parent's groups.
   Pid start(Pid parent, const Program& program);
