@@ -104,11 +104,12 @@ TEST(Desired, EarlyPlacementDoesNotDecideTheLayout) {
 
 TEST(Desired, WhoIsNotProvenIsLeftAlone) {
   SandboxWorld world(scenario(HierarchyMode::v2));
-  world.assembled.inputs.kata.reset();
-  world.assembled.inputs.bundle->shim_binary = "/usr/bin/containerd-shim-runc-v2";
-  const auto want = world.look().want;
+  world.boot();
+  auto observed = world.observe();
+  observed.proven_kata = false;
+  const auto want = desired(world.scenario.config, observed);
   EXPECT_FALSE(want.act);
-  EXPECT_NE(want.waiting_for, "");
+  EXPECT_NE(want.waiting_for.find("no proof"), std::string::npos);
 }
 
 TEST(Desired, WaitsForThePodCgroup) {

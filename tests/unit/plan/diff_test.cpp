@@ -371,6 +371,7 @@ TEST(Diff, TheLegacyRootIsNotBoundByOnePodsCpus) {
   auto s = scenario(HierarchyMode::v1);
   s.kata_only = false;
   SandboxWorld world(s);
+  world.assembled.inputs.containers.front().resources.cpus = std::string("1");
   world.boot();
   world.tree.outside([&](CgroupTree& tree) {
     (void)tree.write({"cpuset", CgroupPath::parse(world.kata_group).value()}, "cpuset.cpus", "2-3");
