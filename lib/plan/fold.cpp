@@ -181,7 +181,8 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
     if (group.mark == observed.inputs.id.str()) record.found_groups.insert(ref);
   record.history = desired.history;
   record.ended = observed.gone;
-  record.shim_candidates.clear();
+  // A bundle that is still being written proves nobody; its shim has announced itself already.
+  if (observed.inputs.bundle || observed.gone) record.shim_candidates.clear();
   // Two clocks are subtracted to tell it: a second more or less is no news.
   const auto drift = observed.created - record.created;
   if (drift > 1 || drift < -1) record.created = observed.created;

@@ -132,6 +132,18 @@ TEST(Fold, ProcessesAndMarkedGroupsAreRemembered) {
   EXPECT_EQ(record.found_groups.begin()->path.str(), "/p/kata-sandbox-S");
 }
 
+TEST(Fold, AShimWaitsForItsBundle) {
+  Case one;
+  one.record.shim_candidates = {10};
+  EXPECT_EQ(one.fold().record.shim_candidates, std::set<Pid>{10});
+  one.observed.inputs.bundle.emplace();
+  EXPECT_TRUE(one.fold().record.shim_candidates.empty()) << "it was looked at";
+  one.record.shim_candidates = {10};
+  one.observed.inputs.bundle.reset();
+  one.observed.gone = true;
+  EXPECT_TRUE(one.fold().record.shim_candidates.empty());
+}
+
 // --- what comes next ----------------------------------------------------------------------------
 
 TEST(Fold, AnotherRoundAfterWorkUntilTheFifth) {
