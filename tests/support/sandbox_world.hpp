@@ -27,7 +27,7 @@ namespace kcg::test {
 struct Scenario {
   HierarchyMode mode = HierarchyMode::v2;
   std::vector<std::string> v1_controllers;  ///< empty: all that the fake has
-  bool systemd = false;   ///< cgroup driver
+  bool systemd = false;                     ///< cgroup driver
   bool kata_only = true;  ///< Kata's own sandbox_cgroup_only: what it does, and what it says
   bool pod_less = false;
   bool thread_names = false;  ///< QEMU's debug-threads
