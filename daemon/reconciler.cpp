@@ -134,9 +134,7 @@ Report Reconciler::act(const SandboxId& id, const Plan& plan) {
       world_.log.limited(LogLevel::error, id.str(), "store", noted.error().text);
   }
   auto report = apply(plan, world_.tree, world_.proc, world_.systemd);
-  const bool open = std::any_of(report.results.begin(), report.results.end(),
-                                [](const auto& r) { return r.outcome == Outcome::pending; });
-  if (!open) world_.store.forget_creation(id);
+  if (!creation_open(report)) world_.store.forget_creation(id);
   note_report(id, report);
   return report;
 }
