@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "plan/view.hpp"
 #include "support/sample_views.hpp"
@@ -107,6 +109,44 @@ TEST(ListDocument, IgnoredBundlesTellWhyAndNoState) {
   EXPECT_EQ(entry.at("ignored"), "no proof that this is Kata's");
   EXPECT_FALSE(entry.contains("state"));
   EXPECT_FALSE(entry.contains("memory"));
+}
+
+/// All names of a set, up to its last value.
+template <class Enum>
+std::set<std::string> names_to(Enum last) {
+  std::set<std::string> all;
+  for (unsigned i = 0; i <= static_cast<unsigned>(last); ++i)
+    all.insert(std::string(name(static_cast<Enum>(i))));
+  all.erase("");  // the unknown hypervisor is not written
+  return all;
+}
+
+TEST(Schemas, KnowEveryNameThatADocumentMayHold) {
+  std::ifstream file(KCG_TEST_DATA "/../../docs/schemas/show.schema.json");
+  const auto schema = Json::parse(file);
+  const struct {
+    const char* where;
+    std::set<std::string> names;
+  } rows[] = {
+      {"/$defs/layout", names_to(Layout::legacy)},
+      {"/$defs/layout_source", names_to(LayoutSource::default_value)},
+      {"/$defs/driver", names_to(Driver::systemd)},
+      {"/$defs/class", names_to(ThreadClass::shim)},
+      {"/$defs/role", names_to(GroupRole::container)},
+      {"/$defs/type", names_to(GroupType::v1)},
+      {"/$defs/state", names_to(SandboxState::removing)},
+      {"/$defs/severity", names_to(Severity::error)},
+      {"/$defs/overhead/properties/source", names_to(OverheadSource::default_value)},
+      {"/$defs/container/properties/source", names_to(ResourceSource::bundle)},
+      {"/$defs/thread/properties/role", names_to(ProcessRole::descendant)},
+      {"/$defs/thread/properties/classified_by", names_to(ClassSource::fallback)},
+      {"/properties/engine", names_to(Engine::none)},
+      {"/properties/hypervisor", names_to(Hypervisor::remote)},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(schema.at(Json::json_pointer(row.where)).at("enum").get<std::set<std::string>>(),
+              row.names)
+        << row.where;
 }
 
 TEST(Rfc3339, IsUtcAndKnowsTheCalendar) {
