@@ -17,6 +17,9 @@
 namespace kcg {
 namespace {
 
+/// What newer versions of the library do not compare with a text by themselves.
+std::string text(const nlohmann::json& json) { return json.get<std::string>(); }
+
 using nlohmann::json;
 
 class Captures : public testing::TestWithParam<const char*> {
@@ -67,8 +70,8 @@ TEST_P(Captures, EveryProcessHasItsSandboxAndRole) {
   for (const auto& [sandbox, bundle] : capture_.at("sandboxes").items()) {
     for (const auto& one : proven(sandbox)) {
       const auto& wanted = process(one.facts.key.pid);
-      EXPECT_EQ(wanted.at("sandbox"), sandbox) << one.facts.key.pid;
-      EXPECT_EQ(wanted.at("role"), name(one.role)) << one.facts.key.pid;
+      EXPECT_EQ(text(wanted.at("sandbox")), sandbox) << one.facts.key.pid;
+      EXPECT_EQ(text(wanted.at("role")), name(one.role)) << one.facts.key.pid;
       EXPECT_EQ(one.hypervisor,
                 one.role == ProcessRole::vmm ? Hypervisor::qemu : Hypervisor::unknown);
       ++found;
@@ -94,7 +97,7 @@ TEST_P(Captures, EveryThreadHasItsClass) {
       const auto classified = classify(one.role, one.hypervisor, threads, kvm);
       ASSERT_EQ(classified.size(), wanted.size());
       for (std::size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_EQ(name(classified[i].cls), wanted[i].at(2)) << wanted[i].dump();
+        EXPECT_EQ(name(classified[i].cls), text(wanted[i].at(2))) << wanted[i].dump();
       if (one.role == ProcessRole::vmm) {
         EXPECT_FALSE(kvm.tid_of.empty());
       }
@@ -108,10 +111,10 @@ TEST_P(Captures, EveryGroupHasItsMaker) {
     const auto path = CgroupPath::parse(group.at("path").get<std::string>());
     ASSERT_TRUE(path) << path.error().text;
     const auto by = made_by(*path);
-    EXPECT_EQ(name(by.maker), group.at("maker")) << path->str();
-    EXPECT_EQ(by.sandbox, group.at("sandbox")) << path->str();
+    EXPECT_EQ(name(by.maker), text(group.at("maker"))) << path->str();
+    EXPECT_EQ(by.sandbox, text(group.at("sandbox"))) << path->str();
     for (const auto& pid : group.at("procs"))
-      EXPECT_EQ(process(pid.get<Pid>()).at("sandbox"), by.sandbox) << path->str();
+      EXPECT_EQ(text(process(pid.get<Pid>()).at("sandbox")), by.sandbox) << path->str();
   }
 }
 
