@@ -30,7 +30,7 @@ std::uint64_t mebibytes(const JsonView& view, const char* key) {
   return 0;
 }
 
-std::string first_of(std::optional<std::string> a, std::optional<std::string> b) {
+std::string first_of(const std::optional<std::string>& a, const std::optional<std::string>& b) {
   if (a && !a->empty()) return *a;
   return b.value_or("");
 }
