@@ -62,12 +62,18 @@ KvmVcpus vcpus_of(ProcView& proc, const Process& process, std::vector<ThreadFact
   return vcpus;
 }
 
+/// nullopt: it ended, or it has more threads than we are willing to handle. The threads of a killed
+/// process end one by one: without its leader it is no process any more.
+std::optional<std::vector<ThreadFacts>> living_threads(ProcView& proc, const Config& config,
+                                                       Pid pid, const Host& host) {
+  auto threads = proc.threads(pid, host, config.limits.max_threads_per_sandbox);
+  if (!threads || threads->front().key.pid != pid) return std::nullopt;
+  return std::move(*threads);
+}
+
 void add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
-  auto threads =
-      proc.threads(process.facts.key.pid, observed.host, config.limits.max_threads_per_sandbox);
-  if (!threads) return;  // it ended, or it has more threads than we are willing to handle
-  // The threads of a killed process end one by one: without its leader it is no process any more.
-  if (threads->front().key.pid != process.facts.key.pid) return;
+  auto threads = living_threads(proc, config, process.facts.key.pid, observed.host);
+  if (!threads) return;
   const auto vcpus = vcpus_of(proc, process, *threads);
   observed.kvm_incomplete = observed.kvm_incomplete || incomplete(vcpus);
   process.threads = classify(process.role, process.hypervisor, *threads, vcpus);
@@ -102,7 +108,7 @@ std::vector<Process> strangers(ProcView& proc, const Config& config,
   for (const auto& one : facts) {
     const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
     if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
-    if (!proc.threads(one.key.pid, observed.host, config.limits.max_threads_per_sandbox)) continue;
+    if (!living_threads(proc, config, one.key.pid, observed.host)) continue;
     found.emplace_back().facts = one;
   }
   return found;

@@ -74,6 +74,18 @@ TEST(Observe, AnUnprovenProcessInOurGroupIsForeign) {
   EXPECT_EQ(foreign(observed), (std::vector<Pid>{world.strangers[1]}));
 }
 
+TEST(Observe, OneThatIsEndingThreadByThreadIsNobody) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  const Pid stranger = world.strangers[1];
+  (void)world.proc.add_thread(stranger);
+  put(world, stranger, world.expected_sandbox_group());
+  ASSERT_EQ(foreign(world.observe()).size(), 1U);
+  world.proc.exit_thread(stranger);  // its leader went first
+  EXPECT_TRUE(foreign(world.observe()).empty());
+}
+
 TEST(Observe, OneInKatasScopeIsForeignOnlyUnderSystemd) {
   for (const bool systemd : {true, false}) {
     SandboxWorld world(scenario(HierarchyMode::v2, systemd));
