@@ -10,6 +10,7 @@
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
 #include "plan/recognise.hpp"
+#include "plan/warm.hpp"
 
 namespace kcg {
 
@@ -106,6 +107,7 @@ void Reconciler::pass(const SandboxId& id) {
     auto seen = look(id, entry);
     const auto now = world_.clock.now();
     seen.plan = without_contested(seen.plan, entry.record, seen.observed, now);
+    if (seen.plan.steps.empty()) stay_warm(seen);
     const auto report = act(id, seen.plan);
     steps += static_cast<std::uint32_t>(report.done());
     auto folded = fold(entry.record, seen.observed, seen.want, report, round, now,
@@ -137,6 +139,12 @@ Report Reconciler::act(const SandboxId& id, const Plan& plan) {
   if (!creation_open(report)) world_.store.forget_creation(id);
   note_report(id, report);
   return report;
+}
+
+void Reconciler::stay_warm(const Look& look) {
+  if (config_.mode == Mode::observe) return;
+  // ignored: nothing is lost but some milliseconds of the next move
+  (void)apply(warm_up(look.observed, look.want), world_.tree, world_.proc, world_.systemd);
 }
 
 void Reconciler::note_report(const SandboxId& id, const Report& report) {

@@ -118,6 +118,7 @@ class Reconciler final : public Manager {
   void pass(const SandboxId& id);
   [[nodiscard]] Look look(const SandboxId& id, const Entry& entry);
   [[nodiscard]] Report act(const SandboxId& id, const Plan& plan);
+  void stay_warm(const Look& look);
   [[nodiscard]] bool ignorable(const SandboxId& id, const Entry& entry) const;
   void note_report(const SandboxId& id, const Report& report);
   void index(const SandboxId& id, Entry& entry);
