@@ -6,7 +6,6 @@
 
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
-#include "plan/warm.hpp"
 #include "require.hpp"
 #include "support/allowed.hpp"
 #include "support/hostile.hpp"
@@ -42,11 +41,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto plan = diff(given.observed, want);
   const auto forbidden = test::forbidden_text(given.config, given.observed, plan);
   require(forbidden.empty(), forbidden.c_str());
-  if (plan.steps.empty()) {
-    const auto warm =
-        test::forbidden_text(given.config, given.observed, warm_up(given.observed, want));
-    require(warm.empty(), warm.c_str());
-  }
   if (want.act) return 0;
   require(plan.steps.empty(), "nothing is planned while nothing is to be done");
   require(!want.waiting_for.empty(), "who waits says for what");

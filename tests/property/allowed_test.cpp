@@ -7,7 +7,6 @@
 
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
-#include "plan/warm.hpp"
 #include "property/random.hpp"
 #include "support/hostile.hpp"
 
@@ -17,7 +16,7 @@ namespace {
 constexpr std::uint64_t kCases = 8'000;
 
 TEST(Allowed, ForArbitraryObservations) {
-  std::size_t steps = 0, warmed = 0;
+  std::size_t steps = 0;
   for (std::uint64_t k = 0; k < case_count(kCases); ++k) {
     Random random(first_seed() + k);
     const auto given = hostile([&random](std::uint64_t bound) { return random.below(bound); });
@@ -28,16 +27,10 @@ TEST(Allowed, ForArbitraryObservations) {
         << "KCG_SEED=" << first_seed() + k << " KCG_CASES=1\ncgroupsPath "
         << given.observed.inputs.cgroups_path().value_or("(none)") << " form "
         << static_cast<int>(want.form);
-    if (!plan.steps.empty()) continue;
-    const auto warm = warm_up(given.observed, want);
-    warmed += warm.steps.size();
-    ASSERT_EQ(forbidden_text(given.config, given.observed, warm), "")
-        << "KCG_SEED=" << first_seed() + k << " KCG_CASES=1";
   }
   // A generator whose sandboxes are never placed would prove nothing.
   if (case_count(kCases) >= kCases) {
     EXPECT_GT(steps, kCases);
-    EXPECT_GT(warmed, 0U);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
+#include "plan/warm.hpp"
 #include "support/allowed.hpp"
 #include "support/random_scenario.hpp"
 
@@ -94,9 +95,13 @@ void expect_settled(Watched& watched, const Pass& pass) {
   EXPECT_EQ(describe(pass.last().plan), "") << watched.failures();
   EXPECT_LE(pass.rounds.size(), 5U);
   EXPECT_EQ(watched.failures(), "");
-  const auto round = world.look();
+  auto round = world.look();
   EXPECT_EQ(describe(round.plan), "");
+  round.observed.vmm_age_ms = 20;
   EXPECT_EQ(unfulfilled(round.observed, round.want), "");
+  const auto warm = warm_up(round.observed, round.want);
+  EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, warm), "");
+  for (const auto& step : warm.steps) EXPECT_EQ(step.old_value, step.new_value);
   EXPECT_EQ(
       world.record.state == SandboxState::placed || world.record.state == SandboxState::degraded,
       true)
