@@ -90,6 +90,8 @@ class Applier final {
         return systemd_->set_limits(std::string(step.group.path.name()),
                                     {{step.key, step.new_value}});
       case Op::device:
+        if (step.device) return tree_.change_devices(step.group, *step.device);
+        break;
       case Op::move_process:
       case Op::move_thread:
         break;

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "cgroup/device_programs.hpp"
+
 namespace kcg {
 
 namespace {
@@ -110,6 +112,16 @@ Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) con
   return names;
 }
 
+Result<DevicePolicy> KernelTree::devices(const GroupRef& group) const {
+  const auto* hierarchy = host_.find(group.hierarchy);
+  if (hierarchy == nullptr || !hierarchy->unified) return DevicePolicy{};
+  const auto dir = open_group(group);
+  if (!dir) return forward(dir.error());
+  auto policy = device_programs(dir->fd());
+  if (!policy) return fail_group(policy.error().code, group, "device programs");
+  return policy;
+}
+
 Status KernelTree::make(const GroupRef& group) {
   const auto top = root(group);
   if (!top) return forward(top.error());
@@ -145,6 +157,16 @@ Status KernelTree::set_mark(const GroupRef& group, std::string_view value) {
   const int code = errno_of(
       [&] { return ::fsetxattr(dir->fd(), kMarkAttribute, value.data(), value.size(), 0); });
   if (code != 0) return fail_group(code, group, fmt::format("{}={}", kMarkAttribute, value));
+  return {};
+}
+
+Status KernelTree::change_devices(const GroupRef& group, const DeviceChange& change) {
+  const auto dir = open_group(group);
+  if (!dir) return forward(dir.error());
+  const auto done = change_device_programs(dir->fd(), change);
+  if (!done)
+    return fail(done.error().code, "'{}:{}' device program {}: {}", group.hierarchy,
+                group.path.str(), change.program, done.error().text);
   return {};
 }
 

@@ -30,12 +30,14 @@ class KernelTree final : public CgroupTree {
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
   [[nodiscard]] Result<std::optional<std::string>> mark(const GroupRef& group) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
+  [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;
   [[nodiscard]] Status remove(const GroupRef& group) override;
   /// An empty text is sent as a newline: write(2) of no bytes would not reach the file.
   [[nodiscard]] Status write(const GroupRef& group, const std::string& file,
                              std::string_view text) override;
   [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view value) override;
+  [[nodiscard]] Status change_devices(const GroupRef& group, const DeviceChange& change) override;
 
  private:
   KernelTree(Host host, std::map<std::string, Dir, std::less<>> roots)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/devices.hpp"
 #include "model/host.hpp"
 
 namespace kcg {
@@ -35,6 +36,10 @@ class CgroupTree {
   /// Names of child groups, sorted.
   [[nodiscard]] virtual Result<std::vector<std::string>> children(const GroupRef& group) const = 0;
 
+  /// Device programs attached to this very group of v2; none on v1 and where the kernel has no such
+  /// programs. EPERM: they cannot be seen.
+  [[nodiscard]] virtual Result<DevicePolicy> devices(const GroupRef& group) const = 0;
+
   /// One mkdir(2). EEXIST, ENOENT (no parent), EAGAIN (cgroup.max.descendants).
   [[nodiscard]] virtual Status make(const GroupRef& group) = 0;
   /// One rmdir(2). EBUSY: populated or has children.
@@ -43,6 +48,10 @@ class CgroupTree {
   [[nodiscard]] virtual Status write(const GroupRef& group, const std::string& file,
                                      std::string_view text) = 0;
   [[nodiscard]] virtual Status set_mark(const GroupRef& group, std::string_view value) = 0;
+  /// Attaches a program that is loaded already, or takes it off. ENOENT: no such program, or it is
+  /// not attached here; EPERM: a group above allows none, or the flags differ from those in force.
+  [[nodiscard]] virtual Status change_devices(const GroupRef& group,
+                                              const DeviceChange& change) = 0;
 };
 
 }  // namespace kcg

@@ -12,6 +12,7 @@
 
 #include "model/bundle.hpp"
 #include "model/condition.hpp"
+#include "model/devices.hpp"
 #include "model/history.hpp"
 #include "model/host.hpp"
 #include "model/process.hpp"
@@ -24,6 +25,7 @@ struct GroupState {
   std::uint64_t inode = 0;
   std::optional<std::string> mark;           ///< value of user.kata-cgroupd
   std::map<std::string, std::string> files;  ///< trimmed contents of the files that were asked for
+  DevicePolicy devices;                      ///< v2, of Kata's group and of ours
   bool operator==(const GroupState&) const = default;
 
   [[nodiscard]] std::optional<std::string> file(const std::string& key) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/condition.hpp"
+#include "model/devices.hpp"
 #include "model/history.hpp"
 #include "model/host.hpp"
 #include "model/ids.hpp"
@@ -38,6 +39,7 @@ struct WantedGroup {
   std::vector<WantedFile> seeds;  ///< cpuset.cpus/mems, before the first member
   std::vector<WantedFile> limits;
   std::vector<std::string> subtree;  ///< controllers wanted in its own cgroup.subtree_control
+  DevicePolicy devices;              ///< carried from Kata's group; without programs: leave alone
   bool operator==(const WantedGroup&) const = default;
 };
 
@@ -138,6 +140,7 @@ struct Step {
   Pid process = 0;              ///< move-thread: the thread group's pid
   std::optional<ThreadClass> cls;
   std::vector<TaskKey> members;  ///< start-scope: all processes that go with it
+  std::optional<DeviceChange> device;
   bool operator==(const Step&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string>
 
 #include "base/text.hpp"
@@ -78,6 +79,18 @@ class Looker final {
     return &observed_.groups.emplace(ref, std::move(state)).first->second;
   }
 
+  /// True if device programs stand there, or may: of what cannot be seen the worst is assumed.
+  bool devices(const Hierarchy& h, const CgroupPath& path) {
+    const auto it = observed_.groups.find({h.name, path});
+    if (it == observed_.groups.end()) return false;
+    auto& devices = it->second.devices;
+    if (auto seen = tree_.devices(it->first))
+      devices = std::move(*seen);
+    else if (seen.error().code != ENOENT)
+      devices.unreadable = seen.error().text;
+    return !(devices == DevicePolicy{});
+  }
+
   void ours(const Hierarchy& h, const CgroupPath& path) {
     if (look(h, path, own_files(h, true)) == nullptr || !h.splits_threads()) return;
     for (const auto cls : kClasses) look(h, class_path(path, cls), own_files(h, false));
@@ -135,6 +148,8 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, true));
+      if (!h.unified || path->driver != Driver::cgroupfs || !looker.devices(h, kata)) continue;
+      for (const auto& top : tops) (void)looker.devices(h, top);  // ignored: only Kata's matter
     }
   }
 

@@ -129,6 +129,12 @@ std::optional<Condition> foreign_group(const Observed& observed,
   return std::nullopt;
 }
 
+/// Nobody is moved away from device rules that cannot be carried; groups.cpp raises the condition.
+bool devices_unknown(const std::vector<WantedGroup>& groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const WantedGroup& g) { return !g.devices.unreadable.empty(); });
+}
+
 void add_process_conditions(const Observed& observed, std::vector<Condition>& conditions) {
   for (const auto& process : observed.foreign)
     conditions.push_back({ConditionName::foreign_process,
@@ -224,6 +230,10 @@ Desired desired(const Config& config, const Observed& observed) {
   if (auto foreign = foreign_group(observed, want.groups)) {
     want.waiting_for = foreign->text;
     want.conditions.push_back(std::move(*foreign));
+    return want;
+  }
+  if (devices_unknown(want.groups)) {
+    want.waiting_for = "the device rules of Kata's group cannot be seen";
     return want;
   }
   want.act = true;

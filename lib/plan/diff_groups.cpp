@@ -18,6 +18,10 @@ bool has_word(const std::string& text, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
+bool contains(const std::vector<std::uint32_t>& list, std::uint32_t item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
 /// v1 refuses a parent that is promised less than its child: such a parent follows its children.
 bool lowers_quota(const WantedFile& limit, const std::string& old) {
   if (limit.key != "cpu.cfs_quota_us") return false;
@@ -125,6 +129,27 @@ void Steps::set_cpuset(const WantedGroup& group) {
   }
 }
 
+/// The new ones first: in between the stricter of both rules holds. An attachment that allows only
+/// one takes the old one's place.
+void Steps::carry_devices(const WantedGroup& group) {
+  static const DevicePolicy kNone;
+  const auto* now = observed_.group(group.ref);
+  const auto& have = now == nullptr ? kNone : now->devices;
+  const auto& want = group.devices;
+  if (want.programs.empty()) return;
+  const auto change = [&](std::uint32_t program, bool attach) {
+    Step& step = add(Op::device, group.ref, group.role);
+    step.key = "device-program";
+    (attach ? step.new_value : step.old_value) = std::to_string(program);
+    step.device = DeviceChange{program, want.flags, attach};
+  };
+  for (const auto program : want.programs)
+    if (!contains(have.programs, program)) change(program, true);
+  if ((want.flags & kSeveralPrograms) == 0) return;
+  for (const auto program : have.programs)
+    if (!contains(want.programs, program)) change(program, false);
+}
+
 void Steps::narrow() {
   for (auto it = narrow_later_.rbegin(); it != narrow_later_.rend(); ++it)
     set_file(*it->group, it->op, it->file, it->old);
@@ -141,6 +166,7 @@ void Steps::adjust(const WantedGroup& group) {
     step.new_value = "+" + controller;
   }
   set_cpuset(group);
+  carry_devices(group);
   for (const auto& limit : group.limits) {
     const auto old = now == nullptr ? "" : now->file(limit.key).value_or("");
     if (lowers_quota(limit, old))

@@ -25,7 +25,8 @@ class Steps final {
   void enable_foreign();
   /// mkdir, mark, threaded mode.
   void make(const WantedGroup& group);
-  /// Own subtree_control, cpuset, limits: in an order in which the kernel accepts them.
+  /// Own subtree_control, cpuset, device programs, limits: in an order in which the kernel accepts
+  /// them.
   void adjust(const WantedGroup& group);
   /// Parents that had to stay wide until their children had followed, deepest first.
   void narrow();
@@ -40,6 +41,7 @@ class Steps final {
   void make_parents(const WantedGroup& group);
   [[nodiscard]] bool removed_by_others(const GroupRef& ref) const;
   void set_cpuset(const WantedGroup& group);
+  void carry_devices(const WantedGroup& group);
   [[nodiscard]] bool child_has_more(const WantedGroup& group, const WantedFile& file,
                                     const CpuSet& final_set) const;
   void set_file(const WantedGroup& group, Op op, const WantedFile& file, const std::string& old);

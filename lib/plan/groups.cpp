@@ -101,6 +101,7 @@ class Builder final {
     sandbox.scope = is_scope(h);
     add_limits(sandbox, sizing_.sandbox, available, nested);
     if (!nested && contains(available, "cpuset")) add_kata_cpuset(sandbox);
+    carry_devices(h, sandbox);
     const auto threaded = offered(available, kThreadedControllers);
     if (split(h)) sandbox.subtree = threaded;
     out_.groups.push_back(std::move(sandbox));
@@ -266,6 +267,22 @@ class Builder final {
       if (state != nullptr && path != paths_.sandbox) return state;
     }
     return nullptr;
+  }
+
+  /// Whoever leaves Kata's group leaves its device rules; what stands above holds for ours, too,
+  /// and so does what stands at a scope that ours is nested in.
+  void carry_devices(const Hierarchy& h, WantedGroup& sandbox) {
+    if (decision_.path.driver != Driver::cgroupfs) return;
+    const auto first = kata_paths(observed_.inputs.id, decision_.path).front();
+    const auto* kata = observed_.group({h.name, first});
+    if (kata == nullptr) return;
+    sandbox.devices = kata->devices;
+    if (sandbox.devices.unreadable.empty()) return;
+    out_.conditions.push_back(
+        {ConditionName::device_policy_not_carried,
+         fmt::format("the device rules of Kata's group cannot be seen, so the sandbox stays where "
+                     "it is: {}; the daemon needs CAP_SYS_ADMIN and bpf(2)",
+                     sandbox.devices.unreadable)});
   }
 
   void add_kata_cpuset(WantedGroup& sandbox) {

@@ -27,6 +27,7 @@ class FakeWorld final : public World {
     return process;
   }
   void end(const TestProcess& process) override { proc_.exit_process(process.pid); }
+  std::uint32_t load_device_program() override { return tree_.load_device_program(); }
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     return tree_.group_of(tid, hierarchy);
   }

@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "base/dir.hpp"
 #include "base/text.hpp"
@@ -19,6 +20,7 @@
 #include "kernel/mountinfo.hpp"
 #include "kernel/proc_cgroup.hpp"
 #include "proc/kernel_proc.hpp"
+#include "support/device_program.hpp"
 
 namespace kcg::test {
 
@@ -96,6 +98,10 @@ class KernelWorld final : public World {
     processes_.erase(process.pid);
   }
 
+  std::uint32_t load_device_program() override {
+    return program_id(programs_.emplace_back(test::load_device_program(1, 8)));
+  }
+
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     const auto text = slurp(fmt::format("/proc/{}/cgroup", tid));
     const auto groups = groups_for(tree_->host(), text);
@@ -129,6 +135,7 @@ class KernelWorld final : public World {
   std::unique_ptr<KernelTree> tree_;
   std::unique_ptr<KernelProc> proc_ = KernelProc::open().value();
   std::set<Pid> processes_;
+  std::vector<Fd> programs_;
 };
 
 }  // namespace

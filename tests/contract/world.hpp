@@ -4,6 +4,7 @@
 // are as real as the tree is, and the ProcView that sees them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -35,6 +36,8 @@ class World {
   [[nodiscard]] virtual TestProcess spawn(unsigned threads) = 0;
   /// The process is gone when this returns.
   virtual void end(const TestProcess& process) = 0;
+  /// The id of a device program that stays loaded as long as the world.
+  [[nodiscard]] virtual std::uint32_t load_device_program() = 0;
   /// Where the kernel says that a task is.
   [[nodiscard]] virtual std::string group_of(Pid tid, std::string_view hierarchy) = 0;
   /// The world's own group, the same path in every hierarchy.

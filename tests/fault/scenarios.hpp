@@ -28,6 +28,7 @@ struct FaultRow {
     rows.push_back({name, scenario});
   };
   add("v2_plain", HierarchyMode::v2, [](Scenario&) {});
+  add("v2_with_device_programs", HierarchyMode::v2, [](Scenario& s) { s.device_programs = 2; });
   add("v2_nested", HierarchyMode::v2, [](Scenario& s) { s.systemd = true; });
   add("v2_own_scope", HierarchyMode::v2, [](Scenario& s) {
     s.systemd = true;

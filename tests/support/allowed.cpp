@@ -50,6 +50,7 @@ struct Place {
   std::string pod;
   std::string scope;         ///< Kata's own, systemd driver
   std::string kata_sibling;  ///< name of the legacy constrained group
+  std::string kata;          ///< Kata's own, cgroupfs driver
 };
 
 Place place_of(const SandboxInputs& inputs) {
@@ -91,6 +92,7 @@ Place place_of(const SandboxInputs& inputs) {
   for (const auto& part : kept) place.pod += fmt::format("/{}", part);
   if (place.pod.empty()) place.pod = std::string("/");
   place.kata_sibling = fmt::format("kata_{}", own ? inputs.id.str() : name);
+  place.kata = own ? "/kata_vc" : below(place.pod, place.kata_sibling);
   return place;
 }
 
@@ -131,7 +133,7 @@ class Judge final {
         if (!by_systemd(step.group)) return "not a scope";
         return step.key.rfind("cpuset.", 0) == 0 ? seed(step) : limit(step);
       case Op::device:
-        return marked_.contains(step.group) ? "" : "not our group";
+        return device(step);
       case Op::enable:
         return enable(step);
       case Op::move_process:
@@ -285,7 +287,45 @@ class Judge final {
           proven = proven || thread.facts.key == *step.task;
     }
     if (!proven) return "the task is not proven";
+    if (sheds_devices(step.group)) return "it would shed Kata's device rules";
     return marked_.contains(step.group) ? "" : "not our group";
+  }
+
+  /// Kata's own group beside ours, cgroupfs driver; nothing: there is none, or it is inherited.
+  [[nodiscard]] const DevicePolicy* katas_devices() const {
+    if (place_.kata.empty()) return nullptr;
+    const auto path = CgroupPath::parse(place_.kata);
+    const auto* kata = path ? observed_.group({"v2", *path}) : nullptr;
+    return kata == nullptr ? nullptr : &kata->devices;
+  }
+
+  std::string device(const Step& step) {
+    if (!observed_.host.unified()) return "v1 has no such programs";
+    if (!marked_.contains(step.group)) return "not our group";
+    if (!step.device) return "no program";
+    const auto* kata = katas_devices();
+    if (kata == nullptr) return "Kata's group has no programs";
+    const auto id = step.device->program;
+    const bool katas = std::count(kata->programs.begin(), kata->programs.end(), id) > 0;
+    if (step.device->attach != katas) return "not what Kata's group has";
+    if (katas && step.device->flags != kata->flags) return "not Kata's flags";
+    if (katas) carried_[step.group].insert(id);
+    return "";
+  }
+
+  /// True if a move into the group leaves one of Kata's programs behind.
+  [[nodiscard]] bool sheds_devices(const GroupRef& group) const {
+    const auto* kata = katas_devices();
+    if (kata == nullptr) return false;
+    if (!kata->unreadable.empty()) return true;
+    std::set<std::uint32_t> have;
+    for (const auto& ref : {group, GroupRef{group.hierarchy, group.path.parent()}}) {
+      if (const auto it = carried_.find(ref); it != carried_.end())
+        have.insert(it->second.begin(), it->second.end());
+      if (const auto* now = observed_.group(ref))
+        have.insert(now->devices.programs.begin(), now->devices.programs.end());
+    }
+    return !std::includes(have.begin(), have.end(), kata->programs.begin(), kata->programs.end());
   }
 
   std::string remove(const Step& step) {
@@ -325,6 +365,7 @@ class Judge final {
   std::string id_;
   Place place_;
   std::set<GroupRef> marked_, created_, removed_;
+  std::map<GroupRef, std::set<std::uint32_t>> carried_;  ///< device programs, by this plan
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/devices.hpp"
 #include "model/host.hpp"
 
 namespace kcg::test {
@@ -27,6 +28,7 @@ struct FakeGroup {
   std::set<std::string> subtree;  ///< v2: cgroup.subtree_control
   std::set<Pid> tasks;            ///< tids that are exactly here
   std::optional<std::string> mark;
+  DevicePolicy devices;                       ///< v2
   std::map<std::string, std::string> values;  ///< control files that differ from their default
   std::map<std::string, std::unique_ptr<FakeGroup>> children;
 

@@ -47,6 +47,8 @@ std::string what_of(const FakeWrite& operation) {
       return "rmdir";
     case FakeWrite::Kind::mark:
       return fmt::format("{}={}", kMarkAttribute, operation.text);
+    case FakeWrite::Kind::device:
+      return fmt::format("{} device program {}", operation.file, operation.text);
     case FakeWrite::Kind::write:
       break;
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,11 @@ namespace kcg::test {
 
 /// Value: one mutating call as it arrived, and what it was answered.
 struct FakeWrite {
-  enum class Kind : std::uint8_t { make, remove, write, mark };
+  enum class Kind : std::uint8_t { make, remove, write, mark, device };
   Kind kind = Kind::write;
   GroupRef group;
-  std::string file;  ///< write only
-  std::string text;  ///< write and mark
+  std::string file;  ///< write; "attach" or "detach" of a device program
+  std::string text;  ///< write and mark; the program's id
   int code = 0;      ///< errno, 0 = done
   bool operator==(const FakeWrite&) const = default;
 };
@@ -46,11 +47,13 @@ class FakeTree final : public CgroupTree {
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
   [[nodiscard]] Result<std::optional<std::string>> mark(const GroupRef& group) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
+  [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;
   [[nodiscard]] Status remove(const GroupRef& group) override;
   [[nodiscard]] Status write(const GroupRef& group, const std::string& file,
                              std::string_view text) override;
   [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view value) override;
+  [[nodiscard]] Status change_devices(const GroupRef& group, const DeviceChange& change) override;
 
   // --- tasks ---
 
@@ -75,6 +78,10 @@ class FakeTree final : public CgroupTree {
   void outside(const std::function<void(CgroupTree&)>& act);
   /// Puts a text into a file whatever the rules say: usage, events.
   void set_file(const GroupRef& group, const std::string& file, std::string text);
+  /// The id of a new device program, for change_devices().
+  [[nodiscard]] std::uint32_t load_device_program();
+  /// Asking for device programs fails with this errno; 0 = it works.
+  void hide_devices(int code) { devices_fault_ = code; }
   /// mkdir -p, as outside().
   void make_all(std::string_view hierarchy, std::string_view path);
   /// The k-th mutating call from now on fails (1 = the next); later ones work again. 0 = none.
@@ -99,6 +106,7 @@ class FakeTree final : public CgroupTree {
   [[nodiscard]] int remove_now(const GroupRef& group);
   [[nodiscard]] int write_now(const GroupRef& group, const std::string& file,
                               std::string_view text);
+  [[nodiscard]] int change_now(const GroupRef& group, const DeviceChange& change);
   [[nodiscard]] int attach(FakeGroup& to, std::string_view text, bool whole_process);
   void add_task(Pid tid, Pid pid, const std::vector<FakeGroup*>& groups);
   void move(Pid tid, FakeGroup& to);
@@ -110,6 +118,8 @@ class FakeTree final : public CgroupTree {
   std::function<int(const FakeWrite&)> hook_;
   std::size_t countdown_ = 0;
   int fault_ = 0;
+  int devices_fault_ = 0;
+  std::set<std::uint32_t> programs_;
   bool outside_ = false;
   std::uint64_t next_inode_ = 1;
 };

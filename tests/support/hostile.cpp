@@ -273,7 +273,15 @@ class Forger final {
     if (mark < 2) state.mark = mark == 0 ? id_ : "somebody-else";
     for (std::uint64_t i = choose_(8); i > 0; --i)
       state.files[std::string(pick(kFiles))] = std::string(pick(kTexts));
+    if (chance(8)) devices(state.devices);
     observed_.groups.insert_or_assign(state.ref, state);
+  }
+
+  void devices(DevicePolicy& policy) {
+    policy.flags = static_cast<std::uint32_t>(choose_(3));
+    for (std::uint32_t id = 1; id < 5; ++id)
+      if (chance(2)) policy.programs.push_back(id);
+    if (chance(8)) policy.unreadable = "EPERM";
   }
 
   void flags() {

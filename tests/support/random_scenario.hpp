@@ -22,6 +22,7 @@ namespace kcg::test {
   s.vcpus = random.upto(5);
   s.containers = random.upto(3);
   s.strangers = random.upto(2);
+  s.device_programs = random.upto(2);
   s.id = random.one_of<std::string>(
       {"c0ffee0123456789", "a", "web.scope", "x-1_y.z", std::string(128, 'f')});
   s.config.placement.thread_groups = random.chance(80);

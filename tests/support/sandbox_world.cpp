@@ -49,9 +49,9 @@ Bundle container_bundle(const Scenario& scenario, unsigned number, const std::st
 std::string describe(const Scenario& s) {
   return fmt::format(
       "{} {} kata_only={} pod_less={} names={} kvm={} io={} fs={} vcpus={} strangers={} "
-      "thread_groups={} only={} legacy_root={} id={}",
+      "devices={} thread_groups={} only={} legacy_root={} id={}",
       name(s.mode), s.systemd ? "systemd" : "cgroupfs", s.kata_only, s.pod_less, s.thread_names,
-      s.kvm_entries, s.iothread, s.virtiofsd, s.vcpus, s.strangers,
+      s.kvm_entries, s.iothread, s.virtiofsd, s.vcpus, s.strangers, s.device_programs,
       s.config.placement.thread_groups,
       s.config.layout.sandbox_cgroup_only
           ? (*s.config.layout.sandbox_cgroup_only ? "true" : "false")
@@ -170,8 +170,18 @@ void SandboxWorld::start_shim() {
 
 void SandboxWorld::kata_makes_groups() {
   make_group(kata_group);
+  for (unsigned i = 0; unified() && i < scenario.device_programs; ++i)
+    (void)kata_adds_device_program();  // ignored: the id is the test's to ask for
   if (!overhead_group.empty()) make_group(overhead_group);
   put(shim, overhead_group.empty() ? kata_group : overhead_group, true);
+}
+
+std::uint32_t SandboxWorld::kata_adds_device_program() {
+  const auto program = tree.load_device_program();
+  tree.outside([&](CgroupTree& outside) {  // ignored: cannot fail
+    (void)outside.change_devices({"v2", path_of(kata_group)}, {program, kSeveralPrograms, true});
+  });
+  return program;
 }
 
 void SandboxWorld::start_vmm() {

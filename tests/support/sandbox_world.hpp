@@ -37,6 +37,7 @@ struct Scenario {
   unsigned vcpus = 2;
   unsigned containers = 1;
   unsigned strangers = 2;
+  unsigned device_programs = 0;  ///< v2: that Kata attaches to its own group
   std::string id = "c0ffee0123456789";
   Config config;
 };
@@ -74,6 +75,8 @@ class SandboxWorld final {
   void start_strangers();
   /// All of the above, in the order of a real pod.
   void boot();
+  /// Kata attaches one more device program to its own group (v2).
+  std::uint32_t kata_adds_device_program();
   /// A vCPU more; `runs` false: KVM knows it, but it has not run yet.
   Pid plug_vcpu(bool runs = true);
   void run_vcpu(Pid tid);

@@ -78,4 +78,13 @@ Result<Pid> Qmp::plug_vcpu() {
   return fail(0, "device_add made no thread");
 }
 
+Status Qmp::open_device(const std::string& path) {
+  const Json arguments = {{"qom-type", "rng-random"}, {"id", "probe"}, {"filename", path}};
+  const Json add = {{"execute", "object-add"}, {"arguments", arguments}};
+  const Json remove = {{"execute", "object-del"}, {"arguments", {{"id", "probe"}}}};
+  for (const auto& command : {add, remove})
+    if (auto done = execute(command.dump()); !done) return forward(done.error());
+  return {};
+}
+
 }  // namespace kcg::standin

@@ -22,6 +22,8 @@ class Qmp final {
   [[nodiscard]] Result<std::vector<Pid>> io_threads();
   /// Plugs the first free vCPU and returns its thread.
   [[nodiscard]] Result<Pid> plug_vcpu();
+  /// Lets QEMU open a character device, as a source of randomness.
+  [[nodiscard]] Status open_device(const std::string& path);
 
  private:
   explicit Qmp(Fd fd) : fd_(std::move(fd)) {}

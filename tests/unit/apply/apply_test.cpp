@@ -67,6 +67,20 @@ TEST_F(Apply, OneKernelOperationPerStepInOrder) {
                                            "'v2:/b' mkdir", "'v2:/b' rmdir"}));
 }
 
+TEST_F(Apply, WithoutItsDeviceProgramNobodyEntersAGroup) {
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  auto attach = step(Op::device, ref("v2", "/a"), "device-program", "7");
+  attach.device = DeviceChange{7, kSeveralPrograms, true};
+  const auto enter = move(Op::move_process, ref("v2", "/a"), pid);
+  EXPECT_EQ(outcomes({step(Op::create, ref("v2", "/a")), attach, enter}),
+            (Outcomes{done, failed, skipped}));
+  EXPECT_EQ(report_.results[1].code, ENOENT);
+  attach.device->program = tree_.load_device_program();
+  EXPECT_EQ(outcomes({attach, enter}), (Outcomes{done, done}));
+  EXPECT_EQ(tree_.devices(ref("v2", "/a")).value(),
+            (DevicePolicy{kSeveralPrograms, {attach.device->program}, ""}));
+}
+
 TEST_F(Apply, AGroupThatCannotBeUsedEndsItsBranchAndNoOther) {
   struct Row {
     Op op;

@@ -48,6 +48,69 @@ std::size_t position(const std::vector<std::string>& all, std::string_view head)
   return static_cast<std::size_t>(it - all.begin());
 }
 
+Scenario with_programs(unsigned count) {
+  auto s = scenario(HierarchyMode::v2);
+  s.device_programs = count;
+  return s;
+}
+
+TEST(Diff, DeviceProgramsAreCarriedBeforeTheFirstMove) {
+  SandboxWorld world(with_programs(2));
+  world.boot();
+  const auto all = steps(world, world.look().plan, "v2");
+  const auto first = position(all, "device /kata-sandbox-S device-program=100");
+  EXPECT_EQ(position(all, "device /kata-sandbox-S device-program=101"), first + 1);
+  EXPECT_GT(first, position(all, "mark /kata-sandbox-S"));
+  EXPECT_LT(first, position(all, "limit"));
+  EXPECT_LT(first, position(all, "move-"));
+}
+
+TEST(Diff, DeviceProgramsFollowWhatKataChanges) {
+  SandboxWorld world(with_programs(1));
+  world.boot();
+  (void)world.pass();
+  EXPECT_EQ(describe(world.look().plan), "");
+  const GroupRef kata{"v2", CgroupPath::parse(world.kata_group).value()};
+  const auto added = world.kata_adds_device_program();
+  world.tree.outside(
+      [&](CgroupTree& tree) { EXPECT_TRUE(tree.change_devices(kata, {100, 0, false})); });
+  const auto plan = world.look().plan;
+  ASSERT_EQ(plan.steps.size(), 2U) << describe(plan);
+  EXPECT_EQ(plan.steps[0].device, (DeviceChange{added, kSeveralPrograms, true}));
+  EXPECT_EQ(plan.steps[1].device, (DeviceChange{100, kSeveralPrograms, false}));
+  EXPECT_EQ(plan.steps[1].old_value, "100");
+  (void)world.pass();
+  EXPECT_EQ(describe(world.look().plan), "");
+}
+
+TEST(Diff, DeviceProgramsStayWhenKatasGroupIsGone) {
+  SandboxWorld world(with_programs(1));
+  world.boot();
+  (void)world.pass();
+  world.tree.outside([&](CgroupTree& tree) {
+    EXPECT_TRUE(tree.remove({"v2", CgroupPath::parse(world.kata_group).value()}));
+  });
+  EXPECT_EQ(describe(world.look().plan), "");
+}
+
+TEST(Diff, ASingleDeviceProgramIsReplacedNotTakenOff) {
+  Observed observed;
+  Desired want;
+  want.act = true;
+  observed.inputs.id = SandboxId::parse("S").value();
+  WantedGroup group;
+  group.ref = {"v2", CgroupPath::parse("/p/kata-sandbox-S").value()};
+  group.devices = {1, {7}, ""};
+  want.groups = {group};
+  auto& state = observed.groups[group.ref];
+  state.ref = group.ref;
+  state.mark = "S";
+  state.devices = {1, {6}, ""};
+  const auto plan = diff(observed, want);
+  ASSERT_EQ(plan.steps.size(), 1U) << describe(plan);
+  EXPECT_EQ(plan.steps[0].device, (DeviceChange{7, 1, true}));
+}
+
 TEST(Diff, OrderOnV2) {
   SandboxWorld world(scenario(HierarchyMode::v2));
   world.boot();
