@@ -22,6 +22,8 @@ constexpr unsigned kRemovalTries = 10;
 /// A task that is still being created refuses to be moved.
 constexpr unsigned kMoveTries = 5;
 constexpr Instant kMoveRetry = milliseconds(6);
+/// What did not settle in one pass, because somebody moved things meanwhile, is looked at soon.
+constexpr Instant kUnsettledRetry = milliseconds(50);
 /// systemd ends every job, or answers, long before this; a bus that was lost does neither.
 constexpr Instant kJobTimeout = seconds(90);
 constexpr Instant kFirstScopeDelay = seconds(1);
@@ -253,6 +255,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
     out.follow_up.retry_at = record.scope_asked + kJobTimeout;
   else if (record.scope_tries > 0)
     out.follow_up.retry_at = std::max(record.scope_due, now);
+  else if (!out.follow_up.again && report.done() > 0)
+    out.follow_up.retry_at = now + kUnsettledRetry;
   else if (!out.follow_up.again && desired.act && !observed.gone)
     out.follow_up.retry_at = next_look(record, observed, now);
   const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {

@@ -67,6 +67,37 @@ TEST_P(LiveForeign, ShimWithItsOwnOverheadGroup) {
   EXPECT_EQ(gone(*sandbox), "");
 }
 
+TEST_P(LiveForeign, WhoMovesAThreadAgainAndAgainWinsForAWhile) {
+  constexpr int kHeals = 6;  // five are forgiven, at the sixth it is called contested
+  const auto sandbox = placed({.vcpus = 2});
+  const auto truth = sandbox->truth();
+  const int vcpu = *truth.vcpus.begin();
+  const std::string controller = v1() ? "cpu" : "";
+  const auto tasks = node_->corner().directory(sandbox->group() + "/vmm", controller) +
+                     (v1() ? "/tasks" : "/cgroup.threads");
+  const auto is_in = [&](int tid, const char* cls) {
+    return groups_of(tid)[controller] == sandbox->group() + cls;
+  };
+  const auto fight = [&] {
+    ASSERT_EQ(scribble(tasks, std::to_string(vcpu)), 0);
+    sandbox->ask("move-self");  // what the daemon hears of; it puts both right in one pass
+    ASSERT_TRUE(wait_until([&] { return is_in(truth.shim, "/shim"); }));
+  };
+  const auto contested = [&] {
+    return daemon_->complaints().find("Contested") != std::string::npos;
+  };
+  for (int heal = 0; heal < kHeals; ++heal) {
+    EXPECT_FALSE(contested()) << "heal " << heal;
+    ASSERT_NO_FATAL_FAILURE(fight());
+    ASSERT_TRUE(wait_until([&] { return is_in(vcpu, "/vcpu"); })) << "heal " << heal;
+  }
+  EXPECT_TRUE(
+      wait_until([&] { return daemon_->complaints().find("Contested") != std::string::npos; }));
+  ASSERT_NO_FATAL_FAILURE(fight());
+  EXPECT_TRUE(is_in(vcpu, "/vmm")) << "the other writer was not let alone";
+  for (const int other : truth.vcpus) EXPECT_TRUE(other == vcpu || is_in(other, "/vcpu"));
+}
+
 TEST_P(LiveForeign, KatasGroupGoesAndComesBesideOurs) {
   const auto sandbox = placed();
   sandbox->ask("remove-groups");

@@ -153,7 +153,10 @@ TEST(Fold, AnotherRoundAfterWorkUntilTheFifth) {
   EXPECT_TRUE(one.fold(1).follow_up.again);
   EXPECT_TRUE(one.fold(4).follow_up.again);
   EXPECT_EQ(one.names(), Names{});
-  EXPECT_FALSE(one.fold(5).follow_up.again);
+  const auto last = one.fold(5).follow_up;
+  EXPECT_FALSE(last.again);
+  EXPECT_EQ(last.retry_at, kNow + std::chrono::milliseconds(50))
+      << "no event tells that it is over";
   EXPECT_EQ(one.names(), Names{ConditionName::threads_unsettled});
   one.report.results.clear();
   (void)one.fold(1);
