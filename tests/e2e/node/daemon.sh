@@ -11,6 +11,11 @@ start_daemon() {
   say "the daemon runs"
 }
 
+daemon_pid() { systemctl show --value --property=MainPID kata-cgroupd; }
+
+# another_daemon PID: than this one runs
+another_daemon() { [[ $(daemon_pid) != 0 && $(daemon_pid) != "$1" ]]; }
+
 # listed ID: what cgctl tells of one sandbox, as JSON; fails if it does not know it.
 listed() { cgctl list --json | jq -e --arg id "$1" '.sandboxes[] | select(.sandbox == $id)'; }
 

@@ -35,4 +35,15 @@ refused() {
   if "$@" 2>&1; then fail "succeeded: $*"; fi
 }
 
+# together FUNCTION ARGUMENT...: for each argument at the same time
+together() {
+  local run=$1 one pids=()
+  shift
+  for one in "$@"; do
+    "$run" "$one" &
+    pids+=($!)
+  done
+  for one in "${pids[@]}"; do wait "$one" || fail "one of several: $run"; done
+}
+
 gone() { [[ ! -e $1 ]]; }

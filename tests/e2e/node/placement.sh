@@ -16,20 +16,39 @@ sandbox_group() {
   if [[ $(<"/run/pods/$1/parent") == *.slice ]]; then nested_group "$1"; else beside_group "$1"; fi
 }
 
-# placed POD [GROUP]: all its threads by class, and the daemon has nothing left to say or do.
-placed() {
+# in_groups POD [GROUP]: all its threads by class
+in_groups() {
   local id group
   id=$(pod_id "$1")
   group=${2:-$(sandbox_group "$1")}
   witness "$id" "$group" || fail "pod $1 is not placed in $group"
-  wait_for 30 "state of pod $1 becomes placed" in_state "$id" placed
   equal "mark of $group" \
     "$(getfattr --absolute-names --only-values -n user.kata-cgroupd "$cgroups$group")" "$id"
+}
+
+# placed POD [GROUP]: the same, and the daemon has nothing left to say or do.
+placed() {
+  local id group
+  id=$(pod_id "$1")
+  group=${2:-$(sandbox_group "$1")}
+  in_groups "$1" "$group"
+  wait_for 30 "state of pod $1 becomes placed" in_state "$id" placed
   say "pod $1 is placed in $group"
 }
 
-# same_places POD: a word for where everything is, to compare before and after.
-same_places() { witness "$(pod_id "$1")" | grep -v '\(runc\|bash\|sh\)' | cut -f 1,2,4,5 | sort; }
+# in_one_group POD: all its threads, when there are no groups by class
+in_one_group() {
+  witness --flat "$(pod_id "$1")" "$(sandbox_group "$1")" || fail "pod $1 is not in its group"
+}
+
+# places POD: where each thread of shim and hypervisor is, to compare before and after
+places() {
+  witness "$(pod_id "$1")" |
+    awk -F '\t' -v shim="$(shim_pid "$1")" -v vmm="$(vmm_pid "$1")" \
+      '$1 == vmm || $1 == shim && $2 == shim { print $2, $5 }' | sort
+}
+
+group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 
 childless() { [[ -z $(find "$1" -mindepth 1 -type d | tee /dev/stderr) ]]; }
 

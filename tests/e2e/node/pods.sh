@@ -142,6 +142,8 @@ stop_container() {
     fail "container $2 of pod $1 cannot be removed"
 }
 
+engine_answers() { cri ListPodSandbox <<<""; }
+
 # stop_pod POD: stops and removes it; its cgroup stays.
 stop_pod() {
   cri StopPodSandbox <<<"pod_sandbox_id: \"$(pod_id "$1")\"" || fail "pod $1 does not stop"

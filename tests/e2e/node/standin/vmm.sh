@@ -50,6 +50,7 @@ start_vmm() {
     -pidfile "$vm/pid"
     -smp "$VCPUS,cores=1,threads=1,sockets=$MAX_VCPUS,maxcpus=$MAX_VCPUS"
   )
+  [[ $PAUSED == false ]] || arguments+=(-S)
   qemu-system-x86_64 "${arguments[@]}" </dev/null >"$own/qemu.log" 2>&1 &
   echo -n $! >"$own/pid"
   until [[ -s $vm/pid && -S $vm/qmp.sock ]]; do
