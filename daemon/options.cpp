@@ -53,9 +53,7 @@ Parsed parse_options(int argc, char** argv) {
 Result<LoadedConfig> effective_config(const Options& options) {
   const bool named = !options.config_file.empty();
   auto loaded = named ? read_config(options.config_file, true, {})
-                      : read_config(kConfigFile, false,
-                                    {"/usr/lib/kata-cgroupd/config.d", "/run/kata-cgroupd/config.d",
-                                     "/etc/kata-cgroupd/config.d"});
+                      : read_config(kConfigFile, false, default_drop_in_roots());
   if (!loaded) return loaded;
   Config& config = loaded->config;
   const auto set = [&loaded](const char* key) { loaded->origins[key] = "command line"; };
