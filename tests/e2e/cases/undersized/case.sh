@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
+kata_settings MEMORY_MIB=64
 start_daemon
-pod_memory_mib=300
+pod_memory_mib=450
 run_pod 1
 pod_memory_mib=1024
 memory_overhead=350Mi
