@@ -3,6 +3,7 @@
 
 #include "oci/cgroups_path.hpp"
 #include "plan/layout.hpp"
+#include "plan/oom.hpp"
 
 namespace kcg {
 
@@ -33,6 +34,18 @@ std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   return files;
 }
 
+/// Ours, and on v2 the pod's, which says nothing to a listener on v1 that ours does not hear.
+std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observed) {
+  std::vector<GroupRef> groups;
+  const auto text = observed.inputs.cgroups_path();
+  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  const bool podded = path && observed.host.unified() && !observed.inputs.pod_less();
+  for (const auto& [ref, state] : observed.groups)
+    if (oom_kills(state) && (state.mark == id.str() || (podded && ref.path == path->pod)))
+      groups.push_back(ref);
+  return groups;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Watches>> Watches::create(Loop& loop, const Config& config, const Host& host,
@@ -44,8 +57,10 @@ Result<std::unique_ptr<Watches>> Watches::create(Loop& loop, const Config& confi
   if (!kata) return forward(kata.error());
   auto groups = GroupWatch::create(loop, host, sink);
   if (!groups) return forward(groups.error());
+  auto oom = OomWatch::create(loop, host, config.mode == Mode::enforce, sink);
+  if (!oom) return forward(oom.error());
   return std::unique_ptr<Watches>(new Watches(
-      std::move(*bundles), std::move(*kata), std::move(*groups),
+      std::move(*bundles), std::move(*kata), std::move(*groups), std::move(*oom),
       std::make_unique<PidWatch>(loop, proc, sink), ProcessWatch::create(loop, proc, clock, sink)));
 }
 
@@ -65,10 +80,12 @@ void Watches::follow(const SandboxId& id, const Observed& observed) {
   follow_processes(id, observed);
   // A full table of watches costs time, not correctness: the resync finds what they would tell.
   (void)groups_->watch(id.str(), files_of(id, observed));  // ignored: see above
+  oom_->watch(id.str(), memory_groups(id, observed));
 }
 
 void Watches::leave(const SandboxId& id) {
   groups_->unwatch(id.str());
+  oom_->unwatch(id.str());
   ends_->unwatch(id.str());
   const auto pids = pids_.extract(id);
   if (pids.empty()) return;

@@ -13,6 +13,7 @@
 #include "daemon/watch/bundles.hpp"
 #include "daemon/watch/groups.hpp"
 #include "daemon/watch/kata_state.hpp"
+#include "daemon/watch/oom.hpp"
 #include "daemon/watch/pidfds.hpp"
 #include "daemon/watch/processes.hpp"
 #include "model/config.hpp"
@@ -37,11 +38,12 @@ class Watches final : public Follower {
 
  private:
   Watches(std::unique_ptr<BundleWatch> bundles, std::unique_ptr<KataStateWatch> kata,
-          std::unique_ptr<GroupWatch> groups, std::unique_ptr<PidWatch> ends,
-          std::unique_ptr<ProcessWatch> processes)
+          std::unique_ptr<GroupWatch> groups, std::unique_ptr<OomWatch> oom,
+          std::unique_ptr<PidWatch> ends, std::unique_ptr<ProcessWatch> processes)
       : bundles_(std::move(bundles)),
         kata_(std::move(kata)),
         groups_(std::move(groups)),
+        oom_(std::move(oom)),
         ends_(std::move(ends)),
         processes_(std::move(processes)) {}
   void follow_processes(const SandboxId& id, const Observed& observed);
@@ -49,6 +51,7 @@ class Watches final : public Follower {
   std::unique_ptr<BundleWatch> bundles_;
   std::unique_ptr<KataStateWatch> kata_;
   std::unique_ptr<GroupWatch> groups_;
+  std::unique_ptr<OomWatch> oom_;
   std::unique_ptr<PidWatch> ends_;
   std::unique_ptr<ProcessWatch> processes_;
   std::map<SandboxId, std::vector<Pid>> pids_;  ///< told to processes_

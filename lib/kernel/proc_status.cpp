@@ -37,4 +37,18 @@ Result<std::uint64_t> parse_blocked_signals(std::string_view text) {
   return fail(0, "status: no line '{}'", kKey);
 }
 
+Result<std::uint64_t> parse_charged_memory(std::string_view text) {
+  constexpr std::uint64_t kKib = 1024;
+  std::uint64_t sum = 0;
+  for (const auto line : lines(text)) {
+    const auto all = words(line);
+    if (all.empty() || (all[0] != "RssAnon:" && all[0] != "RssShmem:")) continue;
+    const auto kib = all.size() == 3 && all[2] == "kB" ? parse_u64(all[1]) : std::nullopt;
+    if (!kib || *kib > std::numeric_limits<std::uint64_t>::max() / kKib / 2)
+      return fail(0, "status: no size in '{}'", escaped(line));
+    sum += *kib * kKib;
+  }
+  return sum;
+}
+
 }  // namespace kcg

@@ -16,4 +16,8 @@ namespace kcg {
 /// The signals that the thread blocks: line "SigBlk:", bit 0 is signal 1.
 [[nodiscard]] Result<std::uint64_t> parse_blocked_signals(std::string_view text);
 
+/// Bytes of memory that somebody is charged for: "RssAnon:" and "RssShmem:", without files and
+/// without huge pages of hugetlbfs. A kernel thread has none.
+[[nodiscard]] Result<std::uint64_t> parse_charged_memory(std::string_view text);
+
 }  // namespace kcg

@@ -5,13 +5,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace kcg {
+
+/// Value: processes that the kernel killed for lack of memory, as far as they were told of.
+struct OomHistory {
+  std::uint64_t kills = 0;
+  std::string text;
+  std::optional<std::uint64_t> pod_before;  ///< the pod's count when this VM was first seen
+  bool operator==(const OomHistory&) const = default;
+};
 
 /// Value: sums over this VM's life; desired() brings them up to date, fold() keeps them.
 struct History {
   std::optional<std::uint64_t> largest_memory_sum;
   bool container_started = false;
+  OomHistory oom;
   bool operator==(const History&) const = default;
 };
 

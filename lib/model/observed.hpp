@@ -49,6 +49,13 @@ struct PendingJob {
   bool operator==(const PendingJob&) const = default;
 };
 
+/// Value: where the memory of the sandbox's processes is charged, looked at once.
+struct ChargeSample {
+  std::uint64_t members = 0;           ///< bytes that they have touched
+  std::optional<std::uint64_t> group;  ///< bytes of it charged to the sandbox's group
+  bool operator==(const ChargeSample&) const = default;
+};
+
 /// Value: see the head of the file.
 struct Observed {
   Host host;
@@ -66,9 +73,10 @@ struct Observed {
   std::optional<CgroupPath>
       kata_group;  ///< Kata's own group that holds shim or VMM (scope, kata_<id>)
   std::optional<PendingJob> pending;
-  bool kvm_incomplete = false;   ///< KVM knows vCPUs that have not run yet
-  std::int64_t created = 0;      ///< seconds since the epoch: start of VMM, else shim
-  std::uint64_t vmm_age_ms = 0;  ///< since the VMM process was made; 0 without a VMM
+  bool kvm_incomplete = false;         ///< KVM knows vCPUs that have not run yet
+  std::int64_t created = 0;            ///< seconds since the epoch: start of VMM, else shim
+  std::optional<ChargeSample> charge;  ///< v2, once, some time after placement
+  std::uint64_t vmm_age_ms = 0;        ///< since the VMM process was made; 0 without a VMM
   History history;
   std::vector<Condition> conditions;  ///< raised while observing (BundleUnreadable, ...)
 

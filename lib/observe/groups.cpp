@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <string>
 
 #include "base/text.hpp"
 #include "oci/cgroups_path.hpp"
 #include "plan/layout.hpp"
+#include "plan/oom.hpp"
 
 namespace kcg {
 
@@ -30,12 +32,13 @@ Files own_files(const Hierarchy& h, bool top) {
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
     if (top) add({"cgroup.subtree_control"});
     if (top && h.has("cpuset")) add({"cpuset.cpus"});
-    if (top && h.has("memory")) add({"memory.max", "memory.current"});
+    if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
     return files;
   }
   if (h.has("cpu")) add({"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"});
   if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
-  if (top && h.has("memory")) add({"memory.limit_in_bytes", "memory.usage_in_bytes"});
+  if (top && h.has("memory"))
+    add({"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"});
   return files;
 }
 
@@ -45,6 +48,7 @@ Files outer_files(const Hierarchy& h, bool parent) {
   if (h.unified) {
     if (h.has("memory")) files.emplace_back("memory.max");
     if (!parent) return files;
+    if (h.has("memory")) files.emplace_back("memory.events");
     for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
       files.emplace_back(name);
     if (h.has("cpu")) files.emplace_back("cpu.weight");
@@ -94,6 +98,22 @@ class Looker final {
   void ours(const Hierarchy& h, const CgroupPath& path) {
     if (look(h, path, own_files(h, true)) == nullptr || !h.splits_threads()) return;
     for (const auto cls : kClasses) look(h, class_path(path, cls), own_files(h, false));
+  }
+
+  /// After a kill it matters how full the group and those above it are.
+  void add_memory_use() {
+    std::set<GroupRef> full;
+    for (const auto& [ref, state] : observed_.groups) {
+      if (oom_kills(state).value_or(0) == 0) continue;
+      for (auto path = ref.path; full.insert({ref.hierarchy, path}).second && !path.is_root();)
+        path = path.parent();
+    }
+    for (const auto& ref : full) {
+      const auto it = observed_.groups.find(ref);
+      if (it == observed_.groups.end()) continue;
+      for (const auto& file : memory_use_files(observed_.host.unified()))
+        if (auto text = tree_.read(ref, file)) it->second.files[file] = std::string(trim(*text));
+    }
   }
 
   /// Everything above the parent of our group, up to the root.
@@ -152,6 +172,8 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
       for (const auto& top : tops) (void)looker.devices(h, top);  // ignored: only Kata's matter
     }
   }
+
+  looker.add_memory_use();
 
   Inside inside;
   for (const auto& [ref, state] : observed.groups) {

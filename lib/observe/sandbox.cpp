@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernel/keyed.hpp"
 #include "observe/groups.hpp"
 #include "observe/processes.hpp"
 #include "oci/cgroups_path.hpp"
@@ -67,6 +68,26 @@ void add_ages(const Clock& clock, Observed& observed) {
   observed.created = clock.wall_seconds() - static_cast<std::int64_t>(age_ms / 1000);
 }
 
+/// The top group of ours that accounts memory.
+const GroupState* memory_group(const Observed& observed) {
+  for (const auto& [ref, group] : observed.groups)
+    if (group.mark == observed.inputs.id.str() && group.file("memory.current")) return &group;
+  return nullptr;
+}
+
+ChargeSample sample_charge(const CgroupTree& tree, ProcView& proc, const Observed& observed) {
+  ChargeSample sample;
+  for (const auto& process : observed.processes)
+    sample.members += proc.charged_memory(process.facts.key.pid).value_or(0);
+  const auto* group = memory_group(observed);
+  if (group == nullptr) return sample;
+  const auto stat = tree.read(group->ref, "memory.stat");
+  const auto anon = stat ? keyed_value(*stat, "anon") : forward(stat.error());
+  const auto shmem = stat ? keyed_value(*stat, "shmem") : forward(stat.error());
+  if (anon && shmem) sample.group = *anon + *shmem;
+  return sample;
+}
+
 bool is_unmanaged(const Observed& observed, const ObserveContext& context) {
   // A VMM inside its shim, or elsewhere, has no process of its own.
   const auto* vmm = observed.first(ProcessRole::vmm);
@@ -97,6 +118,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.gone = is_gone(observed, record);
   observed.unmanaged = is_unmanaged(observed, context);
   add_ages(clock, observed);
+  if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
   return observed;
 }
 

@@ -7,6 +7,7 @@
 #include "plan/groups.hpp"
 #include "plan/layout.hpp"
 #include "plan/members.hpp"
+#include "plan/oom.hpp"
 #include "plan/sizing.hpp"
 
 namespace kcg {
@@ -153,6 +154,22 @@ void add_process_conditions(const Observed& observed, std::vector<Condition>& co
                      vmm->facts.key.pid)});
 }
 
+/// What was touched before the move stays charged where it was.
+std::optional<Condition> charged_elsewhere(const Observed& observed) {
+  constexpr std::uint64_t kIgnored = std::uint64_t{16} << 20;
+  constexpr std::uint64_t kIgnoredShare = 50;  // 2 %
+  if (!observed.charge || !observed.charge->group) return std::nullopt;
+  const auto& [members, group] = *observed.charge;
+  const auto residue = members - std::min(members, *group);
+  if (residue <= std::max(kIgnored, vm_memory(observed).value_or(0) / kIgnoredShare))
+    return std::nullopt;
+  return Condition{
+      ConditionName::charged_elsewhere,
+      fmt::format("estimated: {} of {} bytes that its processes have touched are not charged to "
+                  "the sandbox's group ({}), but to where they were before; it was placed late",
+                  residue, members, *group)};
+}
+
 Explanation placement_explanation(const Observed& observed, const LayoutDecision& decision,
                                   const LayoutPaths& paths) {
   Explanation e;
@@ -177,11 +194,15 @@ Explanation placement_explanation(const Observed& observed, const LayoutDecision
 Desired desired(const Config& config, const Observed& observed) {
   Desired want;
   want.conditions = observed.conditions;
+  want.history = history_of(observed);
+  // Also when this was the end of it: nothing else tells why.
+  if (auto killed = oom_condition(config, observed, want.history.oom))
+    want.conditions.push_back(std::move(*killed));
   if (observed.gone) {
+    want.history = {};
     want.act = true;
     return want;
   }
-  want.history = history_of(observed);
   auto decision = decide_layout(config, observed);
   if (!decision) {
     want.waiting_for = decision.error().text;
@@ -226,6 +247,8 @@ Desired desired(const Config& config, const Observed& observed) {
   auto sizing_conditions = sizing.conditions;
   append(sizing_conditions);
   add_process_conditions(observed, want.conditions);
+  if (auto elsewhere = charged_elsewhere(observed))
+    want.conditions.push_back(std::move(*elsewhere));
   want.processes = wanted_processes(config, observed, want.form, *paths, usable);
   if (auto foreign = foreign_group(observed, want.groups)) {
     want.waiting_for = foreign->text;

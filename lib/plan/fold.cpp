@@ -26,6 +26,8 @@ constexpr Instant kMoveRetry = milliseconds(6);
 constexpr Instant kUnsettledRetry = milliseconds(50);
 /// systemd ends every job, or answers, long before this; a bus that was lost does neither.
 constexpr Instant kJobTimeout = seconds(90);
+/// By then a VMM has touched what its firmware and kernel need.
+constexpr Instant kChargeDelay = seconds(5);
 constexpr Instant kFirstScopeDelay = seconds(1);
 constexpr Instant kLongestScopeDelay = minutes(10);
 constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22, kEOPNOTSUPP = 95;
@@ -111,7 +113,8 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
 
 /// One entry per condition name and text head keeps its first time; sticky ones stay.
 std::vector<ActiveCondition> merge(const std::vector<ActiveCondition>& before,
-                                   const std::vector<Condition>& now, std::int64_t wall) {
+                                   const std::vector<Condition>& now, std::int64_t wall,
+                                   bool new_life, bool vmm_runs) {
   std::vector<ActiveCondition> merged;
   for (const auto& condition : now) {
     const auto same = [&](const ActiveCondition& a) {
@@ -124,8 +127,12 @@ std::vector<ActiveCondition> merge(const std::vector<ActiveCondition>& before,
     if (!twice) merged.push_back({condition, old == before.end() ? wall : old->since});
   }
   for (const auto& active : before) {
-    const bool sticky = active.condition.condition == ConditionName::stranger_moved ||
-                        active.condition.condition == ConditionName::oom_killed;
+    // Who was killed is said as long as the sandbox is shown, also without its groups; where memory
+    // is charged is looked at only once.
+    const auto name = active.condition.condition;
+    const bool sticky = name == ConditionName::stranger_moved ||
+                        (name == ConditionName::charged_elsewhere && vmm_runs) ||
+                        (name == ConditionName::oom_killed && !new_life);
     const bool known = std::any_of(merged.begin(), merged.end(), [&](const ActiveCondition& a) {
       return a.condition.condition == active.condition.condition;
     });
@@ -223,6 +230,32 @@ std::optional<Instant> next_look(Record& record, const Observed& observed, Insta
   return now + std::min(doubled, milliseconds(32));
 }
 
+/// Where memory is charged is looked at once, when the sandbox has been in its place for a while.
+void plan_charge(Record& record, const Observed& observed, Instant now) {
+  const bool runs = !observed.gone && observed.first(ProcessRole::vmm) != nullptr;
+  if (!runs) {
+    record.charge_due.reset();
+    record.charge_seen = false;
+    return;
+  }
+  if (observed.charge) record.charge_seen = true;
+  const bool accounted =
+      std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& entry) {
+        return entry.second.mark == observed.inputs.id.str() && entry.second.file("memory.current");
+      });
+  const bool wanted =
+      record.placed_once && accounted && observed.host.unified() && !record.charge_seen;
+  if (!wanted)
+    record.charge_due.reset();
+  else if (!record.charge_due)
+    record.charge_due = now + kChargeDelay;
+}
+
+/// The earlier one, if any.
+std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 }  // namespace
 
 Folded fold(const Record& before, const Observed& observed, const Desired& desired,
@@ -237,9 +270,9 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   record.removal_tries = blocked ? record.removal_tries + 1 : 0;
   const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.move_tries = early ? record.move_tries + 1 : 0;
-  record.conditions =
-      merge(before.conditions, current_conditions(record, observed, desired, report, round),
-            wall_seconds);
+  record.conditions = merge(
+      before.conditions, current_conditions(record, observed, desired, report, round), wall_seconds,
+      before.ended && !observed.gone, observed.first(ProcessRole::vmm) != nullptr);
   const bool any_failed =
       std::any_of(report.results.begin(), report.results.end(),
                   [](const StepResult& r) { return r.outcome == Outcome::failed; });
@@ -259,6 +292,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
     out.follow_up.retry_at = now + kUnsettledRetry;
   else if (!out.follow_up.again && desired.act && !observed.gone)
     out.follow_up.retry_at = next_look(record, observed, now);
+  plan_charge(record, observed, now);
+  out.follow_up.retry_at = earlier(out.follow_up.retry_at, record.charge_due);
   const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {
     return g.second.mark == observed.inputs.id.str();
   });
@@ -268,6 +303,10 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
 
 void end_job(Record& record, const std::string& unit) {
   if (record.pending && record.pending->unit == unit) record.pending.reset();
+}
+
+bool charge_wanted(const Record& record, Instant now) {
+  return record.charge_due && *record.charge_due <= now;
 }
 
 bool creation_open(const Report& report) {

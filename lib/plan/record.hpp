@@ -52,6 +52,8 @@ struct Record {
   unsigned looks = 0;         ///< how often they were looked at again
   Instant looking_since{0};
   bool placed_once = false;
+  std::optional<Instant> charge_due;  ///< v2: when to see where memory is charged; once
+  bool charge_seen = false;
   std::int64_t created = 0;         ///< seconds since the epoch: start of VMM, else shim
   bool ended = false;               ///< it had processes or groups, and all processes are gone
   std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
@@ -83,6 +85,9 @@ struct Folded {
 
 /// A systemd job ended, well or not: the next look tells whether its scope exists.
 void end_job(Record& record, const std::string& unit);
+
+/// True if this pass shall look where the memory of the sandbox is charged.
+[[nodiscard]] bool charge_wanted(const Record& record, Instant now);
 
 /// True while a group may exist that the report's plan made and did not mark: our run directory has
 /// to remember it.

@@ -266,6 +266,11 @@ class Sizer final {
 
 }  // namespace
 
+Budget budget_of(const Config& config, const SandboxInputs& inputs, const History& history) {
+  auto sum = sizing::sum_up(inputs, history).memory;
+  return {sum.value, std::move(sum.formula), sizing::choose_overhead(config, inputs, false).value};
+}
+
 Sizing size(const Config& config, const SandboxInputs& inputs, const SizingRequest& request) {
   return Sizer(config, inputs, request).run();
 }

@@ -51,6 +51,15 @@ struct Sizing {
   std::vector<Explanation> explanations;
 };
 
+/// Value: what the containers and the VMM were promised together.
+struct Budget {
+  std::optional<std::uint64_t> sum;  ///< S; absent: unlimited
+  std::string formula;               ///< of S, or why it is unlimited
+  Overhead overhead;                 ///< O
+};
+[[nodiscard]] Budget budget_of(const Config& config, const SandboxInputs& inputs,
+                               const History& history);
+
 /// An absent limit means the kernel's default: a file that still carries an earlier limit is to be
 /// lifted. Explanations are about "<file> of <role of the group>": "memory.max of sandbox".
 [[nodiscard]] Sizing size(const Config& config, const SandboxInputs& inputs,

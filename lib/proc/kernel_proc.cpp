@@ -179,6 +179,12 @@ Result<std::vector<std::string>> KernelProc::groups(Pid tid, const Host& host) {
   return groups_for(host, *text);
 }
 
+Result<std::uint64_t> KernelProc::charged_memory(Pid pid) {
+  const auto text = root_.read(fmt::format("{}/status", pid));
+  if (!text) return forward(gone(text.error(), pid));
+  return parse_charged_memory(*text);
+}
+
 Result<KvmVcpus> KernelProc::kvm_vcpus(const TaskKey& vmm,
                                        const std::vector<ThreadFacts>& threads) {
   return kvm_.vcpus(vmm, threads);

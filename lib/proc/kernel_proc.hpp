@@ -38,6 +38,7 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
+  [[nodiscard]] Result<std::uint64_t> charged_memory(Pid pid) override;
   void forget(Pid pid) override;
   void forget_ended() override;
 

@@ -45,6 +45,8 @@ class ProcView {
   virtual void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) = 0;
   /// Group paths of one task, one per host.hierarchies entry.
   [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;
+  /// Bytes that the process has touched and somebody is charged for, without files and hugetlbfs.
+  [[nodiscard]] virtual Result<std::uint64_t> charged_memory(Pid pid) = 0;
   /// vCPUs of the VM that `vmm` runs, from KVM's debugfs; empty when there is no entry. ENOENT: no
   /// debugfs at all.
   [[nodiscard]] virtual Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,

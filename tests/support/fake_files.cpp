@@ -198,6 +198,7 @@ constexpr std::array kKinds = {
     Kind{"memory", true, "memory.oom.group", false, "0", write_flag},
     Kind{"memory", true, "memory.current", false, "0", nullptr},
     Kind{"memory", true, "memory.peak", false, "0", nullptr},
+    Kind{"memory", true, "memory.stat", true, "anon 0\nfile 0\nkernel 0\nshmem 0", nullptr},
     Kind{"memory", true, "memory.events", false,
          "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\noom_group_kill 0", nullptr},
     Kind{"io", true, "io.stat", true, "", nullptr},

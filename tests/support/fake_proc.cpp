@@ -144,4 +144,9 @@ void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {
   vcpus_[vmm] = std::move(vcpus);
 }
 
+Result<std::uint64_t> FakeProc::charged_memory(Pid pid) {
+  if (!processes_.contains(pid)) return fail(ESRCH, "no process {}", pid);
+  return memory_[pid];
+}
+
 }  // namespace kcg::test

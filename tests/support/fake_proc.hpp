@@ -37,6 +37,7 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
+  [[nodiscard]] Result<std::uint64_t> charged_memory(Pid pid) override;
   void forget(Pid) override {}
   void forget_ended() override {}
 
@@ -55,6 +56,8 @@ class FakeProc final : public ProcView {
   [[nodiscard]] ThreadFacts& thread(Pid tid) { return threads_.at(tid).facts; }
   [[nodiscard]] TaskKey key(Pid tid) const { return threads_.at(tid).facts.key; }
 
+  /// What charged_memory() answers.
+  void set_charged_memory(Pid pid, std::uint64_t bytes) { memory_[pid] = bytes; }
   /// KVM's debugfs: tids of a VMM's vCPUs in order, 0 = has not run yet.
   void set_vcpus(Pid vmm, const std::vector<Pid>& tids);
   void set_debugfs(bool mounted) { debugfs_ = mounted; }
@@ -73,6 +76,7 @@ class FakeProc final : public ProcView {
   std::map<Pid, OneThread> threads_;
   std::map<Pid, KvmVcpus> vcpus_;
   std::set<Pid> in_ioctl_;
+  std::map<Pid, std::uint64_t> memory_;
   bool debugfs_ = true;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;

@@ -29,7 +29,8 @@ moves itself, forks a real QEMU and writes Kata's state as the real one does.
   containerd-shim-kata-v2 --help
 
 Commands: status | threads | pullback-vcpus | pullback-vmm | move-self | make-groups | remove-groups |
-  kill-vmm | hotplug | cpuset LIST | open-device PATH | exit | die-first
+  kill-vmm | hotplug | cpuset LIST | open-device PATH |
+  fill-memory MIB | exit | die-first
   The control socket is RUN_ROOT/run/vc/sbs/ID/shim-monitor.sock; it answers "ok ..." or
   "error ..." once the VMM was started.
 

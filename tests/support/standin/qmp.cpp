@@ -78,6 +78,16 @@ Result<Pid> Qmp::plug_vcpu() {
   return fail(0, "device_add made no thread");
 }
 
+Status Qmp::fill_memory(std::uint64_t mib) {
+  const Json arguments = {{"qom-type", "memory-backend-ram"},
+                          {"id", "plugged"},
+                          {"size", mib << 20},
+                          {"prealloc", true}};
+  const Json add = {{"execute", "object-add"}, {"arguments", arguments}};
+  if (auto done = execute(add.dump()); !done) return forward(done.error());
+  return {};
+}
+
 Status Qmp::open_device(const std::string& path) {
   const Json arguments = {{"qom-type", "rng-random"}, {"id", "probe"}, {"filename", path}};
   const Json add = {{"execute", "object-add"}, {"arguments", arguments}};

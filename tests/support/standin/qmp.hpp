@@ -3,6 +3,7 @@
 // The one QMP connection of a VMM, held by its shim for the VMM's whole life, as Kata does.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class Qmp final {
   [[nodiscard]] Result<std::vector<Pid>> io_threads();
   /// Plugs the first free vCPU and returns its thread.
   [[nodiscard]] Result<Pid> plug_vcpu();
+  /// Plugs memory and touches all of it.
+  [[nodiscard]] Status fill_memory(std::uint64_t mib);
   /// Lets QEMU open a character device, as a source of randomness.
   [[nodiscard]] Status open_device(const std::string& path);
 

@@ -204,6 +204,8 @@ Result<std::string> Shim::obey(const std::string& command) {
     done = group_.remove();
   } else if (verb == "kill-vmm") {
     done = kill_vmm();
+  } else if (verb == "fill-memory" && argv.size() == 2) {
+    done = qmp_ ? qmp_->fill_memory(parse_u64(argv[1]).value_or(0)) : fail(0, "no QMP");
   } else if (verb == "open-device" && argv.size() == 2) {
     done = qmp_ ? qmp_->open_device(std::string(argv[1])) : fail(0, "this VMM has no QMP");
   } else if (verb == "cpuset" && argv.size() == 2) {

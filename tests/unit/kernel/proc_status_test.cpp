@@ -21,6 +21,15 @@ TEST(ProcStatus, BlockedSignals) {
     EXPECT_FALSE(parse_blocked_signals(bad)) << bad;
 }
 
+TEST(ProcStatus, ChargedMemory) {
+  EXPECT_EQ(parse_charged_memory("RssAnon:\t    1024 kB\nRssFile:\t 4096 kB\nRssShmem:\t 8 kB\n"),
+            (1024U + 8U) * 1024U);
+  EXPECT_EQ(parse_charged_memory("Name:\tkthreadd\n"), 0U);
+  for (const char* bad : {"RssAnon:\t1024\n", "RssAnon:\t-1 kB\n", "RssShmem:\t1 MB\n",
+                          "RssAnon:\t18446744073709551615 kB\n"})
+    EXPECT_FALSE(parse_charged_memory(bad)) << bad;
+}
+
 TEST(ProcStatus, Refuses) {
   for (const char* bad : {"", "Name:\tx\n", "Uid:\n", "Uid:\t-1\t0\n", "Uid:\t4294967296\n",
                           "Uid:\tx\n", " Uid:\t0\n", "uid:\t0\n"})

@@ -333,6 +333,12 @@ TEST(Fold, OomKillsStayUntilTheEnd) {
   one.want.conditions.clear();
   (void)one.fold();
   EXPECT_EQ(one.names(), Names{oom_killed});
+  one.observed.gone = true;
+  (void)one.fold();
+  EXPECT_EQ(one.names(), Names{oom_killed}) << "it is still shown";
+  one.observed.gone = false;
+  (void)one.fold();
+  EXPECT_EQ(one.names(), Names{}) << "Docker has started it again";
 }
 
 // --- removal ------------------------------------------------------------------------------------

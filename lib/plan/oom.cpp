@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/oom.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "kernel/keyed.hpp"
+#include "oci/cgroups_path.hpp"
+#include "plan/sizing.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// From here on v1 means "none".
+constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
+
+std::optional<std::uint64_t> number(const GroupState& group, const char* v2, const char* v1) {
+  auto text = group.file(v2);
+  if (!text) text = group.file(v1);
+  return text ? parse_u64(*text) : std::nullopt;
+}
+
+std::optional<std::uint64_t> limit_of(const GroupState& group) {
+  const auto limit = number(group, "memory.max", "memory.limit_in_bytes");
+  return limit && *limit < kV1Unlimited ? limit : std::nullopt;
+}
+
+std::optional<std::uint64_t> usage_of(const GroupState& group) {
+  return number(group, "memory.current", "memory.usage_in_bytes");
+}
+
+std::optional<std::uint64_t> peak_of(const GroupState& group) {
+  return number(group, "memory.peak", "memory.max_usage_in_bytes");
+}
+
+std::uint64_t room_left(const GroupState& group, std::uint64_t limit) {
+  const auto most = std::max(peak_of(group).value_or(0), usage_of(group).value_or(0));
+  return limit - std::min(limit, most);
+}
+
+/// The group at whose limit it happened: of the killed one and those above it the fullest, from
+/// below. nullptr: none has a limit.
+const GroupState* limiting(const Observed& observed, const GroupRef& killed) {
+  const GroupState* found = nullptr;
+  for (auto path = killed.path;; path = path.parent()) {
+    const auto* group = observed.group({killed.hierarchy, path});
+    const auto limit = group == nullptr ? std::nullopt : limit_of(*group);
+    if (limit &&
+        (found == nullptr || room_left(*group, *limit) < room_left(*found, *limit_of(*found))))
+      found = group;
+    if (path.is_root()) return found;
+  }
+}
+
+std::string told(std::optional<std::uint64_t> number) {
+  return number ? std::to_string(*number) : "not known";
+}
+
+/// "S + O = (536870912) + 367001600 = 903872512 bytes"
+std::string budget_text(const Budget& budget) {
+  if (!budget.sum) return "its budget has no bound: " + budget.formula;
+  const auto total =
+      static_cast<double>(*budget.sum) + static_cast<double>(budget.overhead.memory_bytes);
+  if (total >= static_cast<double>(kV1Unlimited)) return "its budget is beyond all limits";
+  return fmt::format("its budget is S + O = ({}) + {} = {} bytes", budget.formula,
+                     budget.overhead.memory_bytes, *budget.sum + budget.overhead.memory_bytes);
+}
+
+std::string text_of(const Config& config, const Observed& observed, const GroupState& killed,
+                    std::uint64_t kills) {
+  const auto head = fmt::format("the kernel killed {} process{} in {} for lack of memory", kills,
+                                kills == 1 ? "" : "es", killed.ref.path.str());
+  const auto budget = budget_text(budget_of(config, observed.inputs, observed.history));
+  const auto* at = limiting(observed, killed.ref);
+  if (at == nullptr)
+    return fmt::format(
+        "{}: no group has a limit, so the node itself ran out; usage {}, peak {}; {}", head,
+        told(usage_of(killed)), told(peak_of(killed)), budget);
+  const bool ours = at->mark == observed.inputs.id.str();
+  return fmt::format("{}: {}, {}, allows {} bytes; usage {}, peak {}; {}", head, at->ref.path.str(),
+                     ours ? "the sandbox's own group" : "above the sandbox", *limit_of(*at),
+                     told(usage_of(*at)), told(peak_of(*at)), budget);
+}
+
+/// Our own group was made for this sandbox: all that it counts is its own.
+const GroupState* own_group(const Observed& observed, std::uint64_t& kills) {
+  const GroupState* found = nullptr;
+  for (const auto& [ref, group] : observed.groups) {
+    const auto count = oom_kills(group).value_or(0);
+    if (group.mark != observed.inputs.id.str() || count == 0) continue;
+    kills += count;
+    if (found == nullptr) found = &group;
+  }
+  return found;
+}
+
+/// v2 counts what happened below, too. Of a pod-less sandbox the group above is everybody's.
+const GroupState* pod_group(const Observed& observed) {
+  const auto text = observed.inputs.cgroups_path();
+  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  if (!path || !observed.host.unified() || observed.inputs.pod_less()) return nullptr;
+  return observed.group({observed.host.hierarchies.front().name, path->pod});
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> oom_kills(const GroupState& group) {
+  for (const auto* file : {"memory.events", "memory.oom_control"})
+    if (const auto text = group.file(file))
+      if (const auto count = keyed_value(*text, "oom_kill")) return *count;
+  return std::nullopt;
+}
+
+const std::vector<std::string>& memory_use_files(bool unified) {
+  static const std::vector<std::string> v2 = {"memory.current", "memory.peak"};
+  static const std::vector<std::string> v1 = {"memory.usage_in_bytes", "memory.max_usage_in_bytes"};
+  return unified ? v2 : v1;
+}
+
+std::optional<Condition> oom_condition(const Config& config, const Observed& observed,
+                                       OomHistory& history) {
+  std::uint64_t kills = 0;
+  const auto* killed = own_group(observed, kills);
+  if (const auto* pod = pod_group(observed)) {
+    const auto count = oom_kills(*pod).value_or(0);
+    if (!history.pod_before) history.pod_before = count - std::min(count, kills);
+    const auto since = count - std::min(count, *history.pod_before);
+    if (since > kills) {
+      kills = since;
+      if (killed == nullptr) killed = pod;
+    }
+  }
+  if (killed != nullptr && kills > history.kills) {
+    history.text = text_of(config, observed, *killed, kills);
+    history.kills = kills;
+  }
+  if (history.kills == 0) return std::nullopt;
+  return Condition{ConditionName::oom_killed, history.text};
+}
+
+}  // namespace kcg
