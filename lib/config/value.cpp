@@ -31,6 +31,7 @@ struct Writer {
   std::string operator()(const std::string& text) const { return quoted(text); }
   std::string operator()(const std::vector<std::string>& list) const {
     std::vector<std::string> items;
+    items.reserve(list.size());
     for (const auto& item : list) items.push_back(quoted(item));
     return fmt::format("[{}]", join(items, ", "));
   }

@@ -57,7 +57,7 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
 
 /// RAM of the VM: Kata's state, else the VMM's `-m` argument.
 std::optional<std::uint64_t> vm_memory(const Observed& observed) {
-  constexpr std::uint64_t kMib = 1024 * 1024;
+  constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
   const auto& kata = observed.inputs.kata;
   if (kata && kata->boot_memory_mib > 0)
     return (kata->boot_memory_mib + kata->hotplugged_memory_mib) * kMib;

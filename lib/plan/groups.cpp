@@ -291,7 +291,7 @@ class Builder final {
     const auto text = kata != nullptr ? kata->file("cpuset.cpus").value_or("") : sizing_.cpus;
     const auto* now = observed_.group(sandbox.ref);
     const bool cleared =
-        text.empty() && now != nullptr && now->file("cpuset.cpus").value_or("") != "";
+        text.empty() && now != nullptr && !now->file("cpuset.cpus").value_or("").empty();
     if (!text.empty() || cleared) sandbox.seeds.push_back({"cpuset.cpus", text});
   }
 
@@ -322,7 +322,7 @@ class Builder final {
   void add_seed(WantedGroup& into, const char* file, const std::string& value) const {
     const auto* now = observed_.group(into.ref);
     const bool others = into.adopt || into.shared;
-    const bool filled = now != nullptr && now->file(file).value_or("") != "";
+    const bool filled = now != nullptr && !now->file(file).value_or("").empty();
     if (!value.empty() && !(others && filled)) into.seeds.push_back({file, value});
   }
 
