@@ -23,18 +23,22 @@ class Applier final {
       result.text = "an earlier step for this group failed";
       return result;
     }
-    if (step.task && step.op != Op::start_scope) {
+    if (step.task && !for_systemd(step)) {
       move(step, result);
     } else {
       note(act(step), result);
-      if (result.outcome == Outcome::done && step.op == Op::start_scope)
-        result.outcome = Outcome::pending;
+      if (result.outcome == Outcome::done && for_systemd(step)) result.outcome = Outcome::pending;
     }
     if (result.outcome == Outcome::failed && ends_branch(step)) ended_.push_back(step.group);
     return result;
   }
 
  private:
+  /// It answers later.
+  static bool for_systemd(const Step& step) {
+    return step.op == Op::start_scope || step.op == Op::set_scope;
+  }
+
   static void note(const Status& status, StepResult& result) {
     if (status) return;
     result.outcome = Outcome::failed;
@@ -84,7 +88,7 @@ class Applier final {
         return tree_.write(step.group, step.key, step.new_value);
       case Op::start_scope:
         if (systemd_ == nullptr) return no_systemd(step);
-        return systemd_->start_scope({step.key, step.new_value, step.members, {}});
+        return systemd_->start_scope({step.key, step.new_value, step.members, step.limits});
       case Op::set_scope:
         if (systemd_ == nullptr) return no_systemd(step);
         return systemd_->set_limits(std::string(step.group.path.name()),

@@ -18,7 +18,7 @@ enum class HintKind : std::uint8_t {
   exec,         ///< `pid` executed a program
   thread,       ///< `pid` (thread group) has a new thread, or one named itself
   process_end,  ///< a watched shim or VMM ended; `text` = sandbox id
-  job,          ///< a systemd job of a sandbox ended; `text` = its id
+  job,          ///< systemd has done, or refused, what it was asked for; `text` = the unit
   rescan,       ///< a source lost events: look at everything
 };
 
@@ -27,6 +27,7 @@ struct Hint {
   HintKind kind = HintKind::rescan;
   std::string text;
   Pid pid = 0;
+  std::string problem = {};  ///< job: why it was not done, in systemd's words; "" = it was
   bool operator==(const Hint&) const = default;
 };
 

@@ -43,9 +43,10 @@ struct FixedLayout {
   bool operator==(const FixedLayout&) const = default;
 };
 
-/// Value: a step that was begun and has not ended (a systemd job).
+/// Value: what systemd was asked for and has not answered yet.
 struct PendingJob {
   std::string unit;
+  bool limits = false;  ///< only limits of a scope that exists; else the scope itself
   bool operator==(const PendingJob&) const = default;
 };
 

@@ -139,7 +139,8 @@ struct Step {
   std::optional<TaskKey> task;  ///< move-*: the process or thread; start-scope: its first process
   Pid process = 0;              ///< move-thread: the thread group's pid
   std::optional<ThreadClass> cls;
-  std::vector<TaskKey> members;  ///< start-scope: all processes that go with it
+  std::vector<TaskKey> members;    ///< start-scope: all processes that go with it
+  std::vector<WantedFile> limits;  ///< start-scope: what it begins with
   std::optional<DeviceChange> device;
   bool operator==(const Step&) const = default;
 };

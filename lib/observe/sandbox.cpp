@@ -23,13 +23,14 @@ bool carries_mark(const Observed& observed) {
   });
 }
 
-/// A job whose scope exists is over, whether its end was heard or not.
+/// Whether its end was heard or not: a job whose scope exists is over, and so are limits whose scope
+/// is gone.
 std::optional<PendingJob> open_job(const Observed& observed, const Record& record) {
   if (!record.pending) return std::nullopt;
   const bool made = std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& g) {
     return g.first.path.name() == record.pending->unit;
   });
-  return made ? std::nullopt : record.pending;
+  return made == record.pending->limits ? record.pending : std::nullopt;
 }
 
 bool has(const Observed& observed, ProcessRole role) { return observed.first(role) != nullptr; }

@@ -8,6 +8,7 @@
 #include "plan/layout.hpp"
 #include "plan/members.hpp"
 #include "plan/oom.hpp"
+#include "plan/scope.hpp"
 #include "plan/sizing.hpp"
 
 namespace kcg {
@@ -121,6 +122,7 @@ std::optional<Condition> foreign_group(const Observed& observed,
     if (now == nullptr || wanted.shared) continue;
     if (now->mark == observed.inputs.id.str()) continue;
     if (!now->mark && (wanted.adopt || observed.creation_recorded)) continue;
+    if (!now->mark && scope_holds_us(observed, wanted)) continue;
     return Condition{ConditionName::write_failed,
                      fmt::format("'{}:{}' exists and does not carry our mark for this sandbox: it "
                                  "is not used, nothing is "

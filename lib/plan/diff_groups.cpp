@@ -8,6 +8,7 @@
 #include "kernel/cpuset.hpp"
 #include "plan/diff_parts.hpp"
 #include "plan/layout.hpp"
+#include "plan/unit_properties.hpp"
 
 namespace kcg::steps {
 
@@ -94,6 +95,7 @@ void Steps::set_file(const WantedGroup& group, Op op, const WantedFile& file,
                      const std::string& old) {
   if (old == file.value) return;
   // The files of a scope are systemd's to write, those below it ours.
+  if (group.scope && (observed_.pending || as_systemd_writes(file, old))) return;
   Step& step = add(group.scope ? Op::set_scope : op, group.ref, group.role);
   step.key = file.key;
   step.old_value = old;

@@ -8,13 +8,13 @@
 #include "plan/heals.hpp"
 #include "plan/layout.hpp"
 #include "plan/record.hpp"
+#include "plan/scope.hpp"
 
 namespace kcg {
 
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr unsigned kRounds = 5;
@@ -24,20 +24,12 @@ constexpr unsigned kMoveTries = 5;
 constexpr Instant kMoveRetry = milliseconds(6);
 /// What did not settle in one pass, because somebody moved things meanwhile, is looked at soon.
 constexpr Instant kUnsettledRetry = milliseconds(50);
-/// systemd ends every job, or answers, long before this; a bus that was lost does neither.
-constexpr Instant kJobTimeout = seconds(90);
 /// By then a VMM has touched what its firmware and kernel need.
 constexpr Instant kChargeDelay = seconds(5);
-constexpr Instant kFirstScopeDelay = seconds(1);
-constexpr Instant kLongestScopeDelay = minutes(10);
 constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22, kEOPNOTSUPP = 95;
 
 bool vanished(const StepResult& result) {
   return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
-}
-
-bool starts_scope(const StepResult& result) {
-  return result.step.op == Op::start_scope && result.outcome != Outcome::skipped;
 }
 
 bool is_move(const Step& step) { return step.op == Op::move_process || step.op == Op::move_thread; }
@@ -96,12 +88,8 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   if (round >= kRounds && std::any_of(report.results.begin(), report.results.end(), moved))
     conditions.push_back({ConditionName::threads_unsettled,
                           fmt::format("threads still move after {} rounds", kRounds)});
-  if (record.scope_tries > 0 && !record.pending &&
-      std::none_of(report.results.begin(), report.results.end(), starts_scope))
-    conditions.push_back({ConditionName::scope_failed,
-                          fmt::format("systemd was asked {} times for a scope of {} and did not "
-                                      "make it; it is asked again later",
-                                      record.scope_tries, observed.inputs.id.str())});
+  if (auto scope = scope_condition(record, desired, report))
+    conditions.push_back(std::move(*scope));
   for (const auto& [key, heal] : record.heals)
     if (heal.delay > Instant(0))
       conditions.push_back({ConditionName::contested,
@@ -139,25 +127,6 @@ std::vector<ActiveCondition> merge(const std::vector<ActiveCondition>& before,
     if (sticky && !known) merged.push_back(active);
   }
   return merged;
-}
-
-/// What is waited for, and how often systemd was asked for a scope that it has not made.
-void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
-                       const Report& report, Instant now) {
-  record.pending = observed.pending;
-  if (record.pending && record.scope_asked + kJobTimeout <= now) record.pending.reset();
-  const bool exists = std::any_of(desired.groups.begin(), desired.groups.end(), [&](const auto& g) {
-    return g.scope && observed.group(g.ref) != nullptr;
-  });
-  if (exists || observed.gone) record.scope_tries = 0;
-  for (const auto& result : report.results) {
-    if (!starts_scope(result)) continue;
-    if (result.outcome == Outcome::pending) record.pending = PendingJob{result.step.key};
-    const auto delay = kFirstScopeDelay * (std::int64_t{1} << std::min(record.scope_tries, 15U));
-    ++record.scope_tries;
-    record.scope_asked = now;
-    record.scope_due = now + std::min<Instant>(delay, kLongestScopeDelay);
-  }
 }
 
 bool severe(const std::vector<ActiveCondition>& conditions) {
@@ -276,22 +245,24 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   const bool any_failed =
       std::any_of(report.results.begin(), report.results.end(),
                   [](const StepResult& r) { return r.outcome == Outcome::failed; });
-  if (desired.act && !observed.gone && !any_failed && !record.pending) record.placed_once = true;
+  if (desired.act && !observed.gone && !any_failed && !waits_for_scope(record.pending))
+    record.placed_once = true;
   record.state = state_of(record, observed, desired);
 
-  out.follow_up.again = report.done() > 0 && round < kRounds && !record.pending;
+  const bool waits = waits_for_scope(record.pending);
+  out.follow_up.again = report.done() > 0 && round < kRounds && !waits;
   if (blocked && record.removal_tries <= kRemovalTries)
     out.follow_up.retry_at = now + milliseconds(std::int64_t{1} << (record.removal_tries - 1));
   else if (early && record.move_tries <= kMoveTries)
     out.follow_up.retry_at = now + kMoveRetry;
-  else if (record.pending)
-    out.follow_up.retry_at = record.scope_asked + kJobTimeout;
-  else if (record.scope_tries > 0)
-    out.follow_up.retry_at = std::max(record.scope_due, now);
-  else if (!out.follow_up.again && report.done() > 0)
-    out.follow_up.retry_at = now + kUnsettledRetry;
-  else if (!out.follow_up.again && desired.act && !observed.gone)
-    out.follow_up.retry_at = next_look(record, observed, now);
+  else
+    out.follow_up.retry_at = scope_wake(record, now);
+  const bool settled =
+      !out.follow_up.again && !blocked && !early && missing_scope(observed, desired) == nullptr;
+  if (settled && report.done() > 0)
+    out.follow_up.retry_at = earlier(out.follow_up.retry_at, now + kUnsettledRetry);
+  else if (settled && desired.act && !observed.gone)
+    out.follow_up.retry_at = earlier(out.follow_up.retry_at, next_look(record, observed, now));
   plan_charge(record, observed, now);
   out.follow_up.retry_at = earlier(out.follow_up.retry_at, record.charge_due);
   const bool ours_left = std::any_of(observed.groups.begin(), observed.groups.end(), [&](auto& g) {
@@ -301,10 +272,6 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   return out;
 }
 
-void end_job(Record& record, const std::string& unit) {
-  if (record.pending && record.pending->unit == unit) record.pending.reset();
-}
-
 bool charge_wanted(const Record& record, Instant now) {
   return record.charge_due && *record.charge_due <= now;
 }
@@ -312,7 +279,8 @@ bool charge_wanted(const Record& record, Instant now) {
 bool creation_open(const Report& report) {
   return std::any_of(report.results.begin(), report.results.end(), [](const StepResult& result) {
     const bool unmarked = result.step.op == Op::mark && result.outcome != Outcome::done;
-    return unmarked || result.outcome == Outcome::pending;
+    const bool scope = result.step.op == Op::start_scope && result.outcome == Outcome::pending;
+    return unmarked || scope;
   });
 }
 

@@ -95,6 +95,8 @@ class Builder final {
 
     const bool early = !nested || observed_.assumed;
     auto available = enabling && early ? parent_offers : std::vector<std::string>{};
+    // Delegate=yes: systemd hands every controller down to it.
+    if (is_scope(h)) available = offered(h.controllers, kPodControllers);
     if (sandbox_now != nullptr) available = file_words(sandbox_now, "cgroup.controllers");
 
     auto sandbox = group(h, GroupRole::sandbox, paths_.sandbox, GroupType::domain);

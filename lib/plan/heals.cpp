@@ -75,7 +75,8 @@ void count_heals(Record& record, const Observed& observed, const Report& report,
     if (result.step.op == Op::move_process) moved.insert(place_of(result.step));
   std::map<std::string, bool> healed;  // true: by somebody's doing
   for (const auto& result : report.results) {
-    if (result.outcome != Outcome::done) continue;
+    const bool asked = result.step.op == Op::set_scope && result.outcome == Outcome::pending;
+    if (result.outcome != Outcome::done && !asked) continue;
     if (auto heal = heal_of(result.step, observed, moved)) {
       auto& counts = healed[std::move(heal->key)];
       counts = counts || !heal->ordinary;
@@ -100,7 +101,8 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
   Moved left;  // processes that stay where they are, and their threads with them
   Plan rest;
   for (const auto& step : plan.steps) {
-    if (step.op == Op::start_scope && record.scope_tries > 0 && now < record.scope_due) continue;
+    const bool for_systemd = step.op == Op::start_scope || step.op == Op::set_scope;
+    if (for_systemd && record.scope_tries > 0 && now < record.scope_due) continue;
     if (step.op == Op::move_thread && left.contains(place_of(step))) continue;
     const auto what = heal_of(step, observed, moved);
     const auto heal = what && !what->ordinary ? record.heals.find(what->key) : record.heals.end();

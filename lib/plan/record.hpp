@@ -45,9 +45,10 @@ struct Record {
   std::vector<ActiveCondition> conditions;
   unsigned removal_tries = 0;
   unsigned move_tries = 0;   ///< EINVAL: the task was still being created
-  unsigned scope_tries = 0;  ///< how often systemd was asked for a scope that does not exist yet
+  unsigned scope_tries = 0;  ///< how often systemd was asked for what it has not done yet
   Instant scope_asked{0};
   Instant scope_due{0};       ///< not asked again before
+  std::string scope_problem;  ///< why it was not done, in systemd's words
   std::set<TaskKey> unnamed;  ///< VMM threads that nothing has named yet
   unsigned looks = 0;         ///< how often they were looked at again
   Instant looking_since{0};
@@ -83,8 +84,8 @@ struct Folded {
 [[nodiscard]] Plan without_contested(const Plan& plan, const Record& record,
                                      const Observed& observed, Instant now);
 
-/// A systemd job ended, well or not: the next look tells whether its scope exists.
-void end_job(Record& record, const std::string& unit);
+/// systemd has answered, well or with a problem: the next look tells what has come of it.
+void end_job(Record& record, const std::string& unit, const std::string& problem = {});
 
 /// True if this pass shall look where the memory of the sandbox is charged.
 [[nodiscard]] bool charge_wanted(const Record& record, Instant now);

@@ -117,7 +117,8 @@ class Judge final {
 
   /// "" = allowed, else the rule that it breaks.
   std::string verdict(const Step& step) {
-    if (observed_.pending) return "a step while a systemd job is open";
+    if (observed_.pending && !observed_.pending->limits) return "a step while a job is open";
+    if (observed_.pending && step.op == Op::set_scope) return "systemd has not answered yet";
     if (observed_.gone && step.op != Op::remove) return "the sandbox is gone";
     if (observed_.host.find(step.group.hierarchy) == nullptr) return "not a managed hierarchy";
     switch (step.op) {

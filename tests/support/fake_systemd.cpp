@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
 #include "oci/cgroups_path.hpp"
 
 namespace kcg::test {
@@ -14,6 +15,15 @@ namespace {
 bool managed(const Hierarchy& h) {
   return h.unified || h.has("cpu") || h.has("cpuacct") || h.has("memory") || h.has("blkio") ||
          h.has("pids");
+}
+
+/// systemd keeps a CPU quota as whole per cents: of the usual period of 100 ms, whole milliseconds.
+std::string rounded(const WantedFile& limit) {
+  const bool v2 = limit.key == "cpu.max";
+  if (!v2 && limit.key != "cpu.cfs_quota_us") return limit.value;
+  const auto quota = parse_u64(limit.value.substr(0, limit.value.find(' ')));
+  if (!quota) return limit.value;
+  return std::to_string((*quota + 999) / 1000 * 1000) + (v2 ? " 100000" : "");
 }
 
 /// Delegate=yes: every controller reaches the scope.
@@ -42,13 +52,18 @@ Status FakeSystemd::set_limits(const std::string& unit, const std::vector<Wanted
   if (fault_ != 0) return fail(fault_, "SetUnitProperties {}: {}", unit, errno_text(fault_));
   const auto scope = scopes_.find(unit);
   if (scope == scopes_.end()) return fail(ENOENT, "SetUnitProperties {}: no such unit", unit);
+  for (const auto& limit : limits) limits_.emplace_back(unit, limit);
+  return {};
+}
+
+void FakeSystemd::write(const std::string& unit, const WantedFile& limit) {
+  const auto scope = scopes_.find(unit);
+  if (scope == scopes_.end()) return;
   tree_.outside([&](CgroupTree& tree) {
     for (const auto& hierarchy : tree.host().hierarchies)
-      for (const auto& limit :
-           limits)  // ignored: a controller that is not there is systemd's affair
-        (void)tree.write({hierarchy.name, scope->second}, limit.key, limit.value);
+      // ignored: a controller that is not there is systemd's affair
+      (void)tree.write({hierarchy.name, scope->second}, limit.key, rounded(limit));
   });
-  return {};
 }
 
 void FakeSystemd::make_scope(const ScopeRequest& request) {
@@ -63,7 +78,7 @@ void FakeSystemd::make_scope(const ScopeRequest& request) {
       for (const auto& member : request.members)  // ignored: it may have ended meanwhile
         (void)tree.write({hierarchy.name, path}, "cgroup.procs", std::to_string(member.pid));
   });
-  (void)set_limits(request.unit, request.limits);  // ignored: the scope exists
+  for (const auto& limit : request.limits) write(request.unit, limit);
 }
 
 std::vector<std::string> FakeSystemd::finish_jobs() {
@@ -72,12 +87,17 @@ std::vector<std::string> FakeSystemd::finish_jobs() {
     make_scope(request);
     units.push_back(request.unit);
   }
+  for (const auto& [unit, limit] : std::exchange(limits_, {})) {
+    write(unit, limit);
+    units.push_back(unit);
+  }
   return units;
 }
 
 std::vector<std::string> FakeSystemd::fail_jobs() {
   std::vector<std::string> units;
   for (const auto& request : std::exchange(waiting_, {})) units.push_back(request.unit);
+  for (const auto& [unit, limit] : std::exchange(limits_, {})) units.push_back(unit);
   return units;
 }
 

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cgroup/systemd_manager.hpp"
@@ -22,22 +23,25 @@ class FakeSystemd final : public SystemdManager {
   [[nodiscard]] Status set_limits(const std::string& unit,
                                   const std::vector<WantedFile>& limits) override;
 
-  /// Ends all waiting jobs as systemd would; the units whose job ended, for HintKind::job.
+  /// Does all that was asked for as systemd would; the units, for HintKind::job.
   std::vector<std::string> finish_jobs();
-  /// Drops all waiting jobs; their units, as above.
+  /// Drops all that was asked for; the units, as above.
   std::vector<std::string> fail_jobs();
   /// Every call from now on fails; 0 = none does.
   void fail_calls(int code) { fault_ = code; }
   /// Removes scopes without processes.
   void collect_empty_scopes();
   [[nodiscard]] const std::vector<ScopeRequest>& waiting() const { return waiting_; }
+  [[nodiscard]] bool limits_wait() const { return !limits_.empty(); }
 
  private:
   void make_scope(const ScopeRequest& request);
+  void write(const std::string& unit, const WantedFile& limit);
 
   FakeTree& tree_;
   std::vector<ScopeRequest> waiting_;
-  std::map<std::string, CgroupPath> scopes_;  ///< by unit
+  std::vector<std::pair<std::string, WantedFile>> limits_;  ///< by unit, not written yet
+  std::map<std::string, CgroupPath> scopes_;                ///< by unit
   int fault_ = 0;
 };
 

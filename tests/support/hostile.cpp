@@ -290,7 +290,7 @@ class Forger final {
     observed_.unmanaged = chance(8);
     observed_.creation_recorded = chance(2);
     observed_.assumed = chance(10);
-    if (chance(10)) observed_.pending = PendingJob{"kata-sandbox-" + id_ + ".scope"};
+    if (chance(10)) observed_.pending = PendingJob{"kata-sandbox-" + id_ + ".scope", chance(50)};
     if (chance(4))
       observed_.fixed =
           FixedLayout{pick_enum<Layout>(2), pick_enum<LayoutSource>(6), pick_enum<Form>(5)};
