@@ -13,6 +13,7 @@
 #include "daemon/bus/service.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/reconciler.hpp"
+#include "daemon/systemd/scopes.hpp"
 #include "daemon/watches.hpp"
 #include "observe/kata_config.hpp"
 #include "proc/kernel_proc.hpp"
@@ -61,6 +62,15 @@ Result<std::unique_ptr<BusService>> serve_bus(Loop& loop, Reconciler& reconciler
   });
 }
 
+/// nullptr: systemd's manager is not wanted.
+std::unique_ptr<SystemdScopes> reach_systemd(Loop& loop, ProcView& proc, const Log& log,
+                                             const std::string& address) {
+  if (address == "none") return nullptr;
+  return std::make_unique<SystemdScopes>(
+      loop, proc, address,
+      [&log](bool problem, const auto& text) { problem ? log.error(text) : log.info(text); });
+}
+
 /// libcgroup reads the same machine independently: where it disagrees, one of us is wrong.
 void compare_with_libcgroup(const Host& host, const Log& log) {
   const auto mounts = libcgroup_mounts();
@@ -88,15 +98,17 @@ Result<int> run_daemon(const Options& options, const LoadedConfig& loaded) {
   auto proc = KernelProc::open();
   if (!proc) return forward(proc.error());
 
-  Reconciler reconciler(**loop, {**tree, **proc, clock, nullptr, *store, log}, config);
+  const auto systemd = reach_systemd(**loop, **proc, log, config.systemd_address);
+  Reconciler reconciler(**loop, {**tree, **proc, clock, systemd.get(), *store, log}, config);
+  const auto take_hint = [&reconciler](const Hint& hint) { reconciler.hint(hint); };
+  if (systemd != nullptr) systemd->set_hint_sink(take_hint);
   reconciler.set_kata_config(read_kata_config(config.discovery));
   reconciler.set_config_reader([&options]() -> Result<Config> {
     auto again = effective_config(options);
     if (!again) return forward(again.error());
     return std::move(again->config);
   });
-  auto watches = Watches::create(**loop, config, *host, **proc, clock,
-                                 [&reconciler](const Hint& hint) { reconciler.hint(hint); });
+  auto watches = Watches::create(**loop, config, *host, **proc, clock, take_hint);
   if (!watches) return forward(watches.error());
   for (const auto& note : (*watches)->problems()) log.warning(note);
   reconciler.set_follower(watches->get());

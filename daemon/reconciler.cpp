@@ -113,6 +113,7 @@ void Reconciler::pass(const SandboxId& id) {
     auto folded = fold(entry.record, seen.observed, seen.want, report, round, now,
                        world_.clock.wall_seconds());
     entry.record = std::move(folded.record);
+    if (entry.record.pending) jobs_.insert_or_assign(entry.record.pending->unit, id);
     if (folded.follow_up.again) continue;
 
     retry(id, entry, folded.follow_up.retry_at);
@@ -214,6 +215,7 @@ void Reconciler::forget(const SandboxId& id) {
   if (it == entries_.end()) return;
   const bool published = it->second.published;
   retry(id, it->second, std::nullopt);
+  std::erase_if(jobs_, [&](const auto& job) { return job.second == id; });
   it->second.record.trusted.clear();
   index(id, it->second);
   entries_.erase(it);

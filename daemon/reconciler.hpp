@@ -95,6 +95,7 @@ class Reconciler final : public Manager {
   };
 
   // hints
+  void job_hint(const std::string& unit, const std::string& problem);
   void bundle_hint(const std::string& directory);
   void exec_hint(Pid pid);
   void shim_hint(Pid pid);
@@ -142,6 +143,7 @@ class Reconciler final : public Manager {
   std::map<Pid, SandboxId> owner_;  ///< proven processes
   std::map<SandboxId, Registration> registrations_;
   std::map<std::string, unsigned> bundle_tries_;
+  std::map<std::string, SandboxId> jobs_;  ///< units that systemd was asked about
   std::vector<Waiter> waiters_;
   std::optional<std::uint64_t> managed_since_;
 

@@ -38,12 +38,22 @@ void Reconciler::hint(const Hint& hint) {
       return;
     case HintKind::group:
     case HintKind::process_end:
-    case HintKind::job:
       if (const auto id = SandboxId::parse(hint.text)) mark_dirty(*id);
       return;
+    case HintKind::job:
+      return job_hint(hint.text, hint.problem);
     case HintKind::rescan:
       return rescan();
   }
+}
+
+/// Only units that a sandbox waits for are known here.
+void Reconciler::job_hint(const std::string& unit, const std::string& problem) {
+  auto job = jobs_.extract(unit);
+  const auto entry = job.empty() ? entries_.end() : entries_.find(job.mapped());
+  if (entry == entries_.end()) return;
+  end_job(entry->second.record, unit, problem);
+  mark_dirty(entry->first);
 }
 
 void Reconciler::bundle_hint(const std::string& directory) {

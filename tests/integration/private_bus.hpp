@@ -27,6 +27,7 @@ class PrivateBus final {
   [[nodiscard]] const std::string& directory() const { return directory_; }
   void start();  ///< returns when it accepts connections
   void kill();
+  [[nodiscard]] pid_t pid() const { return daemon_->pid(); }
 
  private:
   std::string directory_;

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scopes through a stand-in for systemd on a real bus. Client and stand-in share one thread.
+#include "daemon/systemd/scopes.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+
+#include "integration/private_bus.hpp"
+#include "integration/stub_systemd.hpp"
+#include "proc/kernel_proc.hpp"
+
+namespace kcg::integration {
+
+namespace {
+
+using Calls = std::vector<std::string>;
+
+constexpr const char* kUnit = "kata-sandbox-s.scope";
+constexpr const char* kSlice = "kubepods-podx.slice";
+constexpr const char* kNewSystemd = "257.13-1~deb13u1";
+constexpr const char* kOldSystemd = "252.39-1~deb12u2";
+
+class SystemdScopesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto loop = Loop::create();
+    ASSERT_TRUE(loop);
+    loop_ = std::move(*loop);
+    auto proc = KernelProc::open();
+    ASSERT_TRUE(proc);
+    proc_ = std::move(*proc);
+  }
+  void TearDown() override {
+    scopes_.reset();
+    stub_.reset();
+  }
+
+  void serve(const char* version = kNewSystemd) {
+    stub_ = std::make_unique<StubSystemd>(loop_->get(), bus_.address(), version);
+  }
+  void reach(std::chrono::microseconds patience = std::chrono::seconds(20)) {
+    scopes_ = std::make_unique<SystemdScopes>(
+        *loop_, *proc_, bus_.address(),
+        [this](bool problem, const std::string& text) {
+          log_.push_back((problem ? "problem: " : "") + text);
+        },
+        patience);
+    scopes_->set_hint_sink([this](const Hint& hint) { hints_.push_back(hint); });
+  }
+  /// Everything is in its place and has been greeted.
+  void greet(const char* version = kNewSystemd) {
+    serve(version);
+    reach();
+    ASSERT_TRUE(until([&] { return stub_->count("Get ") == 1; }));
+  }
+
+  /// Turns the loop until something is so; false: it never was.
+  [[nodiscard]] bool until(const std::function<bool()>& so) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!so()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      if (sd_event_run(loop_->get(), 100'000) < 0) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] TaskKey key(const Server& process) {
+    return proc_->stat(process.pid()).value().key;
+  }
+  [[nodiscard]] ScopeRequest request(std::vector<WantedFile> limits = {}) {
+    return {kUnit, kSlice, {key(shim_), key(vmm_)}, std::move(limits)};
+  }
+  /// Asks for the scope and waits until the stand-in has the call.
+  void ask() {
+    ASSERT_TRUE(scopes_->start_scope(request()));
+    ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  }
+  [[nodiscard]] std::string start_call(const std::string& members, const std::string& limits = "") {
+    return "StartTransientUnit 'kata-sandbox-s.scope' 'fail' "
+           "[('Description' <s 'Kata Containers sandbox, placed by kata-cgroupd'>) "
+           "('Slice' <s 'kubepods-podx.slice'>) ('Delegate' <b true>) "
+           "('DefaultDependencies' <b false>) ('CollectMode' <s 'inactive-or-failed'>) "
+           "('TasksMax' <t 18446744073709551615>) " +
+           members + limits + "] []";
+  }
+  [[nodiscard]] static Hint job_hint(const std::string& problem = "") {
+    return {HintKind::job, kUnit, 0, problem};
+  }
+  [[nodiscard]] bool told() {
+    return until([&] { return !hints_.empty(); });
+  }
+
+  PrivateBus bus_{Policy::open};
+  Server shim_{{"sleep", "1000"}};
+  Server vmm_{{"sleep", "1000"}};
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<KernelProc> proc_;
+  std::unique_ptr<StubSystemd> stub_;
+  std::unique_ptr<SystemdScopes> scopes_;
+  std::vector<Hint> hints_;
+  std::vector<std::string> log_;
+};
+
+TEST_F(SystemdScopesTest, AsksForExactlyThis) {
+  greet();
+  ASSERT_TRUE(scopes_->start_scope(
+      request({{"memory.max", "8192"}, {"cpu.max", "12345 100000"}, {"cpuset.cpus", "0,8"}})));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  EXPECT_EQ(stub_->calls().at(0), "Subscribe");
+  EXPECT_EQ(
+      stub_->calls().back(),
+      start_call(fmt::format("('PIDFDs' <ah [process {} process {}]>)", shim_.pid(), vmm_.pid()),
+                 " ('MemoryMax' <t 8192>) ('CPUQuotaPerSecUSec' <t 130000>) "
+                 "('CPUQuotaPeriodUSec' <t 100000>) ('AllowedCPUs' <ay [1 1]>)"));
+}
+
+TEST_F(SystemdScopesTest, AnOlderSystemdTakesPids) {
+  greet(kOldSystemd);
+  ask();
+  EXPECT_EQ(stub_->calls().back(),
+            start_call(fmt::format("('PIDs' <au [{} {}]>)", shim_.pid(), vmm_.pid())));
+}
+
+TEST_F(SystemdScopesTest, WhoHasEndedStaysOut) {
+  greet();
+  auto wanted = request();
+  ++wanted.members[0].start;  // its pid has been used again
+  ASSERT_TRUE(scopes_->start_scope(wanted));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  EXPECT_EQ(stub_->calls().back(),
+            start_call(fmt::format("('PIDFDs' <ah [process {}]>)", vmm_.pid())));
+  wanted.members.pop_back();
+  EXPECT_EQ(scopes_->start_scope(wanted).error().code, ESRCH);
+}
+
+TEST_F(SystemdScopesTest, TheJobsEndIsTold) {
+  struct Row {
+    const char* result;
+    const char* problem;
+  };
+  greet();
+  for (const Row& row : {Row{"done", ""}, Row{"failed", "the job ended with 'failed'"},
+                         Row{"canceled", "the job ended with 'canceled'"},
+                         Row{"dependency", "the job ended with 'dependency'"}}) {
+    hints_.clear();
+    ask();
+    stub_->answer_job("7");
+    stub_->job_removed("6", kUnit, "failed");
+    stub_->job_removed("7", "other.scope", "failed");
+    stub_->job_removed("7", kUnit, row.result);
+    ASSERT_TRUE(told()) << row.result;
+    EXPECT_EQ(hints_, std::vector{job_hint(row.problem)});
+  }
+}
+
+TEST_F(SystemdScopesTest, TheJobsEndMayComeBeforeItsName) {
+  greet();
+  ask();
+  stub_->job_removed("6", kUnit, "canceled");
+  stub_->job_removed("7", kUnit, "done");
+  stub_->answer_job("7");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint()});
+}
+
+TEST_F(SystemdScopesTest, OnlySystemdSpeaksOfJobs) {
+  greet();
+  ask();
+  stub_->answer_job("7");
+  const auto told = run({"busctl", "--address=" + bus_.address(), "emit",
+                         "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+                         "JobRemoved", "uoss", "7", StubSystemd::job_path("7"), kUnit, "failed"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  stub_->job_removed("7", kUnit, "done");
+  ASSERT_TRUE(this->told());
+  EXPECT_EQ(hints_, std::vector{job_hint()});
+}
+
+TEST_F(SystemdScopesTest, ARefusalIsToldInItsWords) {
+  greet();
+  ask();
+  stub_->refuse("org.freedesktop.DBus.Error.InvalidArgs", "Slice is not a slice");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_,
+            std::vector{job_hint("org.freedesktop.DBus.Error.InvalidArgs: Slice is not a slice")});
+}
+
+TEST_F(SystemdScopesTest, SystemdDoesNotAnswer) {
+  serve();
+  reach(std::chrono::milliseconds(200));
+  ask();
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_.at(0).text, kUnit);
+  EXPECT_NE(hints_.at(0).problem.find("timed out"), std::string::npos) << hints_.at(0).problem;
+  stub_->answer_job("7");
+  stub_->job_removed("7", kUnit, "done");
+  ASSERT_TRUE(scopes_->start_scope(request()));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; })) << "it may be asked again";
+}
+
+// --- a unit of this name exists -----------------------------------------------------------------
+
+class LeftOver : public SystemdScopesTest {
+ protected:
+  void meet(StubUnit unit) {
+    greet();
+    stub_->set_unit(kUnit, std::move(unit));
+    ask();
+    stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit was already loaded");
+  }
+  static constexpr const char* kOurs = systemd::kDescription;
+};
+
+TEST_F(LeftOver, FailedAndOurs) {
+  meet({kOurs, "failed"});
+  ASSERT_TRUE(until([&] { return stub_->count("ResetFailedUnit 'kata-sandbox-s.scope'") == 1; }));
+  stub_->answer();
+  ASSERT_TRUE(until([&] { return stub_->count("StartTransientUnit") == 2; }));
+  stub_->answer_job("8");
+  stub_->job_removed("8", kUnit, "done");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint()});
+}
+
+TEST_F(LeftOver, FailedAndStaysSo) {
+  meet({kOurs, "failed"});
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_->answer();
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit was already loaded");
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_->answer();
+  ASSERT_TRUE(told()) << "not for ever";
+  EXPECT_EQ(stub_->count("StartTransientUnit"), 2U);
+  EXPECT_EQ(hints_.at(0).problem, "the unit has failed and stays so");
+}
+
+TEST_F(LeftOver, ActiveAndOursIsTheScope) {
+  meet({kOurs, "active"});
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint()}) << "the next pass sees who is in it";
+  EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
+}
+
+TEST_F(LeftOver, StillBeingMade) {
+  meet({kOurs, "inactive", true, StubSystemd::job_path("9")});
+  ASSERT_TRUE(until([&] { return stub_->count("GetAll") == 1; }));
+  stub_->job_removed("9", kUnit, "done");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint()});
+}
+
+TEST_F(LeftOver, OnItsWayOut) {
+  meet({kOurs, "deactivating"});
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_.at(0).problem, "the unit is deactivating");
+}
+
+TEST_F(LeftOver, GoneMeanwhile) {
+  meet({"x", "inactive", false});
+  ASSERT_TRUE(until([&] { return stub_->count("StartTransientUnit") == 2; }));
+  stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit has a fragment file");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(stub_->count("StartTransientUnit"), 2U);
+}
+
+TEST_F(LeftOver, SomebodyElsesIsNotTouched) {
+  for (const StubUnit& unit : {StubUnit{"a backup", "failed"}, StubUnit{"a backup", "active"},
+                               StubUnit{kOurs, "failed", false}}) {
+    hints_.clear();
+    meet(unit);
+    ASSERT_TRUE(told());
+    EXPECT_NE(hints_.at(0).problem.find("not ours"), std::string::npos) << hints_.at(0).problem;
+    EXPECT_EQ(stub_->count("ResetFailedUnit"), 0U);
+    EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
+    scopes_.reset();
+    stub_.reset();
+  }
+}
+
+// --- systemd or the bus comes and goes ----------------------------------------------------------
+
+TEST_F(SystemdScopesTest, ExecutedAgainWhileAJobIsOpen) {
+  greet();
+  ask();
+  stub_->answer_job("7");
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 0; }));
+  stub_.reset();
+  ASSERT_TRUE(until([&] { return !log_.empty(); }));
+  EXPECT_EQ(
+      scopes_->start_scope({"kata-sandbox-t.scope", kSlice, request().members, {}}).error().code,
+      ENOTCONN);
+  EXPECT_TRUE(hints_.empty()) << "nobody knows yet what became of it";
+  serve();
+  stub_->set_unit(kUnit, {systemd::kDescription, "active"});
+  ASSERT_TRUE(until([&] { return hints_.size() == 2; }));
+  EXPECT_EQ(hints_.at(0).kind, HintKind::rescan) << "what ended meanwhile was not heard";
+  EXPECT_EQ(hints_.at(1), job_hint());
+}
+
+TEST_F(SystemdScopesTest, ExecutedAgainBeforeItAnswered) {
+  greet();
+  ask();
+  stub_.reset();
+  serve();
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; })) << "it is asked once more";
+  EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
+  stub_->answer_job("8");
+  stub_->job_removed("8", kUnit, "done");
+  ASSERT_TRUE(until([&] { return hints_.size() == 2; }));
+  EXPECT_EQ(hints_.at(1), job_hint());
+}
+
+TEST_F(SystemdScopesTest, TheBusComesAndGoes) {
+  greet();
+  ask();
+  stub_->answer_job("7");
+  ASSERT_TRUE(scopes_->set_limits("kata-sandbox-l.scope", {{"memory.max", "8192"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  bus_.kill();
+  ASSERT_TRUE(until([&] { return hints_.size() == 1 && log_.size() == 1; }))
+      << "the limits have to be looked at";
+  EXPECT_EQ(hints_.at(0), (Hint{HintKind::job, "kata-sandbox-l.scope", 0, ""}));
+  EXPECT_EQ(scopes_->start_scope(request()).error().code, ENOTCONN);
+  EXPECT_EQ(scopes_->set_limits(kUnit, {}).error().code, ENOTCONN);
+  stub_.reset();
+  bus_.start();
+  serve();
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; })) << "asked what it never did";
+  stub_->answer_job("8");
+  stub_->job_removed("8", kUnit, "done");
+  ASSERT_TRUE(until([&] { return hints_.size() == 3; }));
+  EXPECT_EQ(hints_.at(1).kind, HintKind::rescan);
+  EXPECT_EQ(hints_.at(2), job_hint());
+  EXPECT_EQ(log_.size(), 2U);
+}
+
+TEST_F(SystemdScopesTest, ABusWithoutSystemd) {
+  reach();
+  ASSERT_TRUE(until([&] { return !log_.empty(); }));
+  EXPECT_TRUE(log_.at(0).starts_with("systemd's manager is not on the bus")) << log_.at(0);
+  const auto refused = scopes_->start_scope(request());
+  EXPECT_EQ(refused.error().code, ENOTCONN);
+  EXPECT_NE(refused.error().text.find("[systemd] address"), std::string::npos);
+  serve();
+  ASSERT_TRUE(until([&] { return stub_->count("Get ") == 1; }));
+  ask();
+}
+
+TEST_F(SystemdScopesTest, NoBusAtAll) {
+  bus_.kill();
+  reach();
+  EXPECT_EQ(scopes_->start_scope(request()).error().code, ENOTCONN);
+  bus_.start();
+  serve();
+  ASSERT_TRUE(until([&] { return stub_->count("Get ") == 1; }));
+  ask();
+}
+
+/// A stopped bus takes what is sent and answers nothing: whoever waited for it would not get here.
+TEST_F(SystemdScopesTest, NothingWaitsForTheBus) {
+  serve();
+  ASSERT_EQ(::kill(bus_.pid(), SIGSTOP), 0);
+  reach();
+  EXPECT_TRUE(scopes_->start_scope(request()));
+  EXPECT_TRUE(scopes_->set_limits("kata-sandbox-l.scope", {{"memory.max", "8192"}}));
+  EXPECT_GE(sd_event_run(loop_->get(), 0), 0);
+  EXPECT_TRUE(hints_.empty());
+  ASSERT_EQ(::kill(bus_.pid(), SIGCONT), 0);
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 2; }));
+  EXPECT_EQ(stub_->count("SetUnitProperties"), 1U);
+  EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+TEST_F(SystemdScopesTest, LimitsAreTheUnitsForItsLife) {
+  greet();
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"cpu.weight", "300"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 2; }));
+  EXPECT_EQ(stub_->count("SetUnitProperties 'kata-sandbox-s.scope' true [('MemoryMax' <t 8192>)]"),
+            1U);
+  EXPECT_EQ(stub_->count("SetUnitProperties 'kata-sandbox-s.scope' true [('CPUWeight' <t 300>)]"),
+            1U);
+  stub_->answer();
+  stub_->answer();
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint()}) << "one end for all of a unit";
+  EXPECT_EQ(stub_->count("Ping"), 2U) << "only then are they in the files";
+}
+
+TEST_F(SystemdScopesTest, RefusedLimits) {
+  greet();
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_->refuse("org.freedesktop.systemd1.NoSuchUnit", "Unit not loaded.");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint("org.freedesktop.systemd1.NoSuchUnit: Unit not loaded.")});
+  EXPECT_EQ(scopes_->set_limits(kUnit, {{"memory.memsw.limit_in_bytes", "1"}}).error().code,
+            EOPNOTSUPP);
+}
+
+}  // namespace
+}  // namespace kcg::integration
