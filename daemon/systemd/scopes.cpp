@@ -15,6 +15,7 @@ using systemd::kManager;
 using systemd::kManagerPath;
 
 constexpr const char* kUnitExists = "org.freedesktop.systemd1.UnitExists";
+constexpr const char* kNoSuchUnit = "org.freedesktop.systemd1.NoSuchUnit";
 /// PIDFDs came with it.
 constexpr unsigned kPidfdVersion = 253;
 
@@ -207,8 +208,10 @@ Status SystemdScopes::set_limits(const std::string& unit, const std::vector<Want
 }
 
 void SystemdScopes::limits_answered(const std::string& unit, const Answer& answer) {
-  // Unanswered: the next look tells whether it was done.
-  if (!answer && !answer.error().unanswered()) limits_.at(unit).problem = answer.error().str();
+  if (answer) return;
+  // The next look tells whether it was done, and whether there is a scope at all.
+  const auto& error = answer.error();
+  if (!error.unanswered() && error.name != kNoSuchUnit) limits_.at(unit).problem = error.str();
 }
 
 void SystemdScopes::limits_written(const std::string& unit, const Answer&) {

@@ -128,11 +128,12 @@ std::optional<Condition> scope_condition(const Record& record, const Desired& de
     return std::nullopt;
   const auto unit = desired.sandbox_cgroup.name();
   const auto& problem = record.scope_problem;
-  return Condition{ConditionName::scope_failed,
-                   fmt::format("systemd was asked {} times for what {} needs and has not done it: "
-                               "{}; it is asked again later; see 'systemctl status {}'",
-                               record.scope_tries, unit,
-                               problem.empty() ? "nothing came of it" : problem, unit)};
+  const auto times = record.scope_tries == 1 ? "once" : fmt::format("{} times", record.scope_tries);
+  return Condition{
+      ConditionName::scope_failed,
+      fmt::format("systemd was asked {} for what {} needs and has not done it: "
+                  "{}; it is asked again later; see 'systemctl status {}'",
+                  times, unit, problem.empty() ? "nothing came of it" : problem, unit)};
 }
 
 std::optional<Instant> scope_wake(const Record& record, Instant now) {

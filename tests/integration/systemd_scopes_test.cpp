@@ -394,13 +394,22 @@ TEST_F(SystemdScopesTest, LimitsAreTheUnitsForItsLife) {
   EXPECT_EQ(stub_->count("Ping"), 2U) << "only then are they in the files";
 }
 
-TEST_F(SystemdScopesTest, RefusedLimits) {
+TEST_F(SystemdScopesTest, LimitsOfAScopeThatIsGone) {
   greet();
   ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
   ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
   stub_->refuse("org.freedesktop.systemd1.NoSuchUnit", "Unit not loaded.");
   ASSERT_TRUE(told());
-  EXPECT_EQ(hints_, std::vector{job_hint("org.freedesktop.systemd1.NoSuchUnit: Unit not loaded.")});
+  EXPECT_EQ(hints_, std::vector{job_hint()}) << "the next look sees that";
+}
+
+TEST_F(SystemdScopesTest, RefusedLimits) {
+  greet();
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_->refuse("org.freedesktop.DBus.Error.PropertyReadOnly", "No.");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, std::vector{job_hint("org.freedesktop.DBus.Error.PropertyReadOnly: No.")});
   EXPECT_EQ(scopes_->set_limits(kUnit, {{"memory.memsw.limit_in_bytes", "1"}}).error().code,
             EOPNOTSUPP);
 }
