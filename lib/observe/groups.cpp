@@ -52,7 +52,8 @@ Files outer_files(const Hierarchy& h, bool parent) {
     for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
       files.emplace_back(name);
     if (h.has("cpu")) files.emplace_back("cpu.weight");
-    if (h.has("cpuset")) files.emplace_back("cpuset.cpus");
+    if (h.has("cpuset"))
+      for (const auto* name : {"cpuset.cpus", "cpuset.cpus.effective"}) files.emplace_back(name);
     return files;
   }
   if (h.has("memory")) files.emplace_back("memory.limit_in_bytes");

@@ -290,11 +290,14 @@ class Builder final {
   void add_kata_cpuset(WantedGroup& sandbox) {
     const auto* h = observed_.host.find(sandbox.ref.hierarchy);
     const auto* kata = kata_group(*h);
-    const auto text = kata != nullptr ? kata->file("cpuset.cpus").value_or("") : sizing_.cpus;
+    auto text = kata != nullptr ? kata->file("cpuset.cpus").value_or("") : sizing_.cpus;
     const auto* now = observed_.group(sandbox.ref);
-    const bool cleared =
-        text.empty() && now != nullptr && !now->file("cpuset.cpus").value_or("").empty();
-    if (!text.empty() || cleared) sandbox.seeds.push_back({"cpuset.cpus", text});
+    // The kernel takes a list from no group with members: such a one gets all that there is.
+    if (text.empty() && now != nullptr && !now->file("cpuset.cpus").value_or("").empty()) {
+      const auto* parent = observed_.group({h->name, sandbox.ref.path.parent()});
+      if (parent != nullptr) text = parent->file("cpuset.cpus.effective").value_or("");
+    }
+    if (!text.empty()) sandbox.seeds.push_back({"cpuset.cpus", text});
   }
 
   /// A new v1 cpuset group is empty and rejects every attach.

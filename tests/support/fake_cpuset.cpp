@@ -84,7 +84,7 @@ int write_cpus(FakeGroup& group, const Host& host, const std::string& file, std:
       if (!within(own(*child, host, file), *list)) return EBUSY;
     if (!within(*list, own(*group.parent, host, file))) return EACCES;
   }
-  if (list->empty() && !group.tasks.empty() && !own(group, host, file).empty()) return ENOSPC;
+  if (list->empty() && populated(group) && !own(group, host, file).empty()) return ENOSPC;
   group.values[file] = text_of(*list);
   return 0;
 }

@@ -372,6 +372,18 @@ TEST_F(Settled, SwitchingThreadGroupsOff) {
   EXPECT_EQ(world_->marked_groups(), (std::vector<std::string>{"v2:" + at("/kata-sandbox-S")}));
 }
 
+TEST_F(Settled, ACpusetThatIsTakenAway) {
+  place(scenario(HierarchyMode::v2));
+  outside("v2", world_->kata_group, "cpuset.cpus", "1-2");
+  EXPECT_EQ(plan(), std::vector<std::string>{"seed /kata-sandbox-S cpuset.cpus=1-2"});
+  (void)world_->pass();
+  outside("v2", world_->kata_group, "cpuset.cpus", "");
+  EXPECT_EQ(plan(), std::vector<std::string>{"seed /kata-sandbox-S cpuset.cpus=0-3"})
+      << "a group with members cannot be without";
+  (void)world_->pass();
+  EXPECT_EQ(plan(), std::vector<std::string>{});
+}
+
 // --- v1: parents and children -------------------------------------------------------------------
 
 class V1Cpuset : public Settled {
