@@ -19,7 +19,9 @@ int code(ManagerError error) { return static_cast<int>(error); }
 }  // namespace
 
 DaemonInfo Reconciler::daemon_info() const {
-  return {KCG_VERSION, config_.mode, world_.tree.host().mode, {}};
+  DaemonInfo info{KCG_VERSION, config_.mode, world_.tree.host().mode, {}};
+  if (world_.systemd != nullptr) info.features.emplace_back("systemd-scopes");
+  return info;
 }
 
 std::vector<SandboxView> Reconciler::list(bool with_ignored) const {

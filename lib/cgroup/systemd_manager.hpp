@@ -20,11 +20,11 @@ struct ScopeRequest {
   std::vector<WantedFile> limits;  ///< kernel names; the implementation maps them to properties
 };
 
-/// Interface: see the head of the file.
+/// Interface: see the head of the file. Success means that it was sent: "pending". That it was done
+/// or refused is a HintKind::job with the unit. ENOTCONN: systemd is not reached.
 class SystemdManager {
  public:
   virtual ~SystemdManager() = default;
-  /// Sends the request; success means "pending", the job's end is a HintKind::job.
   [[nodiscard]] virtual Status start_scope(const ScopeRequest& request) = 0;
   [[nodiscard]] virtual Status set_limits(const std::string& unit,
                                           const std::vector<WantedFile>& limits) = 0;
