@@ -36,6 +36,16 @@ pod_directory() {
 }
 pod_id() { cat "/run/pods/$1/id"; }
 
+# start_slice SLICE DIRECTORY: may be asked again, as while systemd executes itself anew.
+start_slice() {
+  busctl -q call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
+    org.freedesktop.systemd1.Manager StartTransientUnit 'ssa(sv)a(sa(sv))' "$1" replace 8 \
+    Description s "libcontainer container $1" Wants as 1 kubepods-burstable.slice \
+    MemoryAccounting b true CPUAccounting b true IOAccounting b true TasksAccounting b true \
+    MemoryMax t $((pod_memory_mib << 20)) CPUQuotaPerSecUSec t $((pod_quota * 10)) 0 || true
+  [[ -d $2 ]]
+}
+
 # make_pod_cgroup POD: as the kubelet does before it asks for the pod.
 make_pod_cgroup() {
   local parent
@@ -43,12 +53,7 @@ make_pod_cgroup() {
   mkdir -p "/run/pods/$1"
   echo "$parent" >"/run/pods/$1/parent"
   if [[ $driver == systemd ]]; then
-    busctl -q call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
-      org.freedesktop.systemd1.Manager StartTransientUnit 'ssa(sv)a(sa(sv))' "$parent" replace 8 \
-      Description s "libcontainer container $parent" Wants as 1 kubepods-burstable.slice \
-      MemoryAccounting b true CPUAccounting b true IOAccounting b true TasksAccounting b true \
-      MemoryMax t $((pod_memory_mib << 20)) CPUQuotaPerSecUSec t $((pod_quota * 10)) 0
-    wait_for 30 "the slice $parent" test -d "$(pod_directory "$1")"
+    wait_for 30 "the slice $parent" start_slice "$parent" "$(pod_directory "$1")"
   else
     local directory above
     directory=$(pod_directory "$1")

@@ -67,16 +67,25 @@ enter_group() {
   echo "$2" >"$directory/cgroup.procs"
 }
 
-# The scope is asked for with the processes that are to be in it; systemd moves them.
+# The scope is asked for with the processes that are to be in it; systemd moves them. While systemd
+# executes itself anew it answers nobody, or does what it was asked and cannot say so any more.
+has_processes() {
+  local unit=$1 pid
+  shift
+  for pid in "$@"; do [[ $(<"/proc/$pid/cgroup") == *"/$unit"* ]] || return; done
+}
 start_scope() {
   local path unit
   path=$(sandbox_path)
   unit=$(unit_of "$path")
-  busctl -q call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
+  until busctl -q call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
     org.freedesktop.systemd1.Manager StartTransientUnit 'ssa(sv)a(sa(sv))' "$unit" replace 7 \
     Description s "cgroup $unit" DefaultDependencies b false MemoryAccounting b true \
-    CPUAccounting b true Slice s "${path%%:*}" Delegate b true PIDs au 2 "$1" "$2" 0
-  until grep -q "$unit" "/proc/$1/cgroup" && grep -q "$unit" "/proc/$2/cgroup"; do sleep 0.05; done
+    CPUAccounting b true Slice s "${path%%:*}" Delegate b true PIDs au 2 "$1" "$2" 0 ||
+    has_processes "$unit" "$@"; do
+    log "asks systemd again"
+  done
+  until has_processes "$unit" "$@"; do sleep 0.05; done
 }
 
 # With sandbox_cgroup_only=false Kata attaches the vCPUs anew at each change of a container. On v2
