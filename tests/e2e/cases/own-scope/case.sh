@@ -19,6 +19,10 @@ wait_for 30 "the larger limit" grown
 systemctl daemon-reload
 placed 1 "$(scope_group 1)"
 equal "memory limit" "$(value "$(scope_group 1)" memory.max)" $(((384 + 350) << 20))
+equal "weight of the vCPUs" "$(value "$(scope_group 1)/vcpu" cpu.weight)" 200
+equal "conditions" "$(conditions "$id")" ""
+stop_container 1 first
+placed 1 "$(scope_group 1)"
 
 stop_pod 1
 nothing_left 1 "$id"
