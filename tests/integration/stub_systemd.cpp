@@ -108,6 +108,7 @@ int StubSystemd::seen(sd_bus_message* message, void* self, sd_bus_error*) {
   if (sd_bus_message_is_method_call(message, nullptr, nullptr) <= 0) return 0;
   auto* stub = static_cast<StubSystemd*>(self);
   const auto arguments = arguments_text(message);
+  stub->caller_ = sd_bus_message_get_sender(message);
   stub->calls_.push_back(member_of(message) + (arguments.empty() ? "" : " " + arguments));
   must(sd_bus_message_rewind(message, 1), "rewind");
   return 0;

@@ -31,6 +31,8 @@ class StubSystemd final {
 
   /// All calls so far, as text: "StartTransientUnit 'x.scope' 'fail' [...]".
   [[nodiscard]] const std::vector<std::string>& calls() const { return calls_; }
+  /// Unique name of who called last.
+  [[nodiscard]] const std::string& caller() const { return caller_; }
   [[nodiscard]] std::size_t count(const std::string& member) const;
   /// Calls that wait for one of the answers below.
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -57,6 +59,7 @@ class StubSystemd final {
   systemd::BusPtr bus_;
   std::string version_;
   std::vector<std::string> calls_;
+  std::string caller_;
   std::deque<systemd::MessagePtr> waiting_;
   std::map<std::string, StubUnit> units_;  ///< by object path
 };

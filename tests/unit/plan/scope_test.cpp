@@ -172,7 +172,10 @@ TEST_F(Scopes, LimitsOfAScopeGoThroughSystemd) {
   EXPECT_LT(pass.follow_up.retry_at, world_->clock.now() + 1s) << "looks at threads go on";
   EXPECT_EQ(world_->misplaced(), "") << "nothing else waits for them, not even vCPU " << vcpu;
   EXPECT_EQ(world_->record.state, SandboxState::placed);
-  EXPECT_TRUE(world_->pass().last().plan.steps.empty()) << "asked once";
+  for (int i = 0; i < 5; ++i) {
+    world_->clock.advance(5s);
+    EXPECT_TRUE(world_->pass().last().plan.steps.empty()) << "asked once";
+  }
   world_->end_jobs();
   (void)world_->pass();
   EXPECT_EQ(memory_max(), kLimit);
@@ -199,6 +202,21 @@ TEST_F(Scopes, LimitsThatNothingComesOf) {
   (void)world_->pass();
   EXPECT_EQ(memory_max(), kLimit);
   EXPECT_FALSE(said(ConditionName::scope_failed));
+}
+
+TEST_F(Scopes, WhoeverChangesItsLimitsAgainAndAgainIsContested) {
+  place();
+  world_->scenario.config.sizing.memory = MemorySizing::always;
+  const GroupRef scope{"v2", CgroupPath::parse(world_->expected_sandbox_group()).value()};
+  for (int i = 0; i < 8; ++i) {
+    (void)world_->pass();
+    world_->end_jobs();
+    (void)world_->pass();
+    world_->tree.outside(
+        [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(scope, "memory.max", "4096000")); });
+  }
+  EXPECT_TRUE(said(ConditionName::contested));
+  EXPECT_TRUE(world_->pass().last().plan.steps.empty()) << "not at once";
 }
 
 TEST_F(Scopes, TheScopeEndsWhileLimitsAreUnderWay) {
