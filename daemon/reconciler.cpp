@@ -99,10 +99,11 @@ void Reconciler::pass(const SandboxId& id) {
   auto& entry = entries_[id];
   if (ignorable(id, entry)) {
     forget(id);
-    return finish_waiters(id, 0);
+    return finish_waiters(id, 0, false);
   }
   const Record before = entry.record;
   std::uint32_t steps = 0;
+  bool open = false;
   for (unsigned round = 1; round <= kRounds; ++round) {
     auto seen = look(id, entry);
     const auto now = world_.clock.now();
@@ -115,6 +116,7 @@ void Reconciler::pass(const SandboxId& id) {
     entry.record = std::move(folded.record);
     if (entry.record.pending) jobs_.insert_or_assign(entry.record.pending->unit, id);
     if (folded.follow_up.again) continue;
+    open = entry.record.pending.has_value();
 
     retry(id, entry, folded.follow_up.retry_at);
     index(id, entry);
@@ -125,7 +127,7 @@ void Reconciler::pass(const SandboxId& id) {
     if (folded.follow_up.forget && !known) forget(id);
     break;
   }
-  finish_waiters(id, steps);
+  finish_waiters(id, steps, open);
 }
 
 Report Reconciler::act(const SandboxId& id, const Plan& plan) {
@@ -238,9 +240,11 @@ void Reconciler::give_memory_back() {
   });
 }
 
-void Reconciler::finish_waiters(const SandboxId& id, std::uint32_t steps) {
+/// What systemd has not answered is not done.
+void Reconciler::finish_waiters(const SandboxId& id, std::uint32_t steps, bool open) {
   for (auto it = waiters_.begin(); it != waiters_.end();) {
-    if (it->left.erase(id) > 0) it->steps += steps;
+    if (it->left.contains(id)) it->steps += steps;
+    if (!open) it->left.erase(id);
     if (!it->left.empty()) {
       ++it;
       continue;

@@ -127,7 +127,7 @@ class Reconciler final : public Manager {
   void publish_conditions(const SandboxId& id, const Record& before, const Record& after);
   void forget(const SandboxId& id);
   void give_memory_back();
-  void finish_waiters(const SandboxId& id, std::uint32_t steps);
+  void finish_waiters(const SandboxId& id, std::uint32_t steps, bool open);
   [[nodiscard]] ObserveContext context(const SandboxId& id, const Entry& entry) const;
   [[nodiscard]] Result<std::vector<Planned>> planned(const std::string& id);
 

@@ -115,7 +115,8 @@ void Reconciler::reconcile(const std::string& text, bool adopt,
   for (const auto& id : waiter.left) {
     auto& entry = entries_[id];
     entry.adopted = entry.adopted || adopt;
-    entry.record.heals.clear();  // acknowledged: contested things are tried again at once
+    entry.record.heals.clear();           // acknowledged: contested things are tried again at once
+    entry.record.scope_due = Instant(0);  // and so is systemd
     std::erase_if(entry.record.conditions, [](const ActiveCondition& active) {
       return active.condition.condition == ConditionName::stranger_moved;
     });

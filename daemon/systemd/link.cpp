@@ -236,8 +236,9 @@ void Link::absent(const std::string& reason) {
   reason_ = reason;
   const bool was_ready = std::exchange(state_, State::absent) == State::ready;
   if (!std::exchange(told_, true))
-    events_.log(was_ready,
-                fmt::format("systemd's manager is not on the bus '{}': {}", address_, reason));
+    events_.log(
+        was_ready && dead_,
+        fmt::format("systemd's manager is not reached on the bus '{}': {}", address_, reason));
   if (was_ready) events_.left();
 }
 

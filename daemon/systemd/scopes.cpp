@@ -16,6 +16,9 @@ using systemd::kManagerPath;
 
 constexpr const char* kUnitExists = "org.freedesktop.systemd1.UnitExists";
 constexpr const char* kNoSuchUnit = "org.freedesktop.systemd1.NoSuchUnit";
+/// One of the members has ended while systemd read the request: it is made up afresh.
+constexpr const char* kProcessEnded = "org.freedesktop.DBus.Error.UnixProcessIdUnknown";
+constexpr unsigned kMostRequests = 3;
 /// PIDFDs came with it.
 constexpr unsigned kPidfdVersion = 253;
 
@@ -65,6 +68,7 @@ Status SystemdScopes::send(Start& start) {
   if (!call) return forward(call.error());
   start.call = std::move(*call);
   start.phase = Phase::asked;
+  ++start.requests;
   return {};
 }
 
@@ -79,6 +83,7 @@ void SystemdScopes::started(const std::string& unit, const Answer& answer) {
   if (!answer) {
     const auto& error = answer.error();
     if (error.name == kUnitExists) return or_end(unit, inquire(start));
+    if (error.name == kProcessEnded) return once_more(unit, start, error.str());
     if (!error.unanswered()) return end(unit, error.str());
     return forget_job(start);
   }
@@ -168,7 +173,7 @@ void SystemdScopes::was_reset(const std::string& unit, const Answer& answer) {
 }
 
 void SystemdScopes::once_more(const std::string& unit, Start& start, const std::string& problem) {
-  if (std::exchange(start.again, true)) return end(unit, problem);
+  if (start.requests >= kMostRequests) return end(unit, problem);
   start.ended.clear();
   or_end(unit, send(start));
 }

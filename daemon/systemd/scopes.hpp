@@ -54,7 +54,7 @@ class SystemdScopes final : public SystemdManager {
     Phase phase = Phase::queued;
     std::string job;
     std::map<std::string, std::string> ended;  ///< jobs of the unit that ended before the answer
-    bool again = false;                        ///< it was asked for a second time already
+    unsigned requests = 0;
     systemd::SlotPtr call;
   };
   /// Resource: limits under way.

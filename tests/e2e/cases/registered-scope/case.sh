@@ -9,8 +9,9 @@ qemu-system-x86_64 -name "sandbox-$id" -machine q35 -accel kvm -cpu host -smp 2 
 vmm=$(</run/vmm.pid)
 cgctl register "$id" --cgroups-path "$(<"/run/pods/1/parent"):agent:$id" --vmm-pid "$vmm" \
   --memory-overhead 64M --container one:memory=134217728
-wait_for 30 "the sandbox is placed" in_state "$id" placed
+cgctl reconcile "$id" # answers when systemd has
 equal "group of the hypervisor" "$(group_of "$vmm")" "$group/vmm"
+wait_for 30 "the sandbox is placed" in_state "$id" placed
 equal "vCPUs" "$(wc -l <"$cgroups$group/vcpu/cgroup.threads")" 2
 equal "memory limit" "$(value "$group" memory.max)" $(((128 + 64) << 20))
 equal "conditions" "$(conditions "$id")" ""
