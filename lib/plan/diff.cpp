@@ -25,6 +25,7 @@ Plan diff(const Observed& observed, const Desired& desired) {
   steps::Steps todo(observed, desired, plan.steps);
   if (!members_first(desired)) todo.enable_foreign();
   for (const auto& group : desired.groups) todo.make(group);
+  todo.enable_foreign(true);
   for (const auto& group : desired.groups) todo.adjust(group);
   todo.narrow();
   todo.move_processes();

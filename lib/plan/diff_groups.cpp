@@ -41,8 +41,10 @@ Step& Steps::add(Op op, const GroupRef& group, GroupRole role) {
   return step;
 }
 
-void Steps::enable_foreign() {
+void Steps::enable_foreign(bool created) {
   for (const auto& wanted : desired_.enables) {
+    if (created_.contains(wanted.ref) != created) continue;
+    if (!created && observed_.assumed && observed_.group(wanted.ref) == nullptr) continue;
     const auto* now = observed_.group(wanted.ref);
     const auto have = now == nullptr ? "" : now->file("cgroup.subtree_control").value_or("");
     for (const auto& controller : wanted.controllers) {

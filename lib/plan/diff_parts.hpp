@@ -21,8 +21,8 @@ class Steps final {
   Steps(const Observed& observed, const Desired& desired, std::vector<Step>& out)
       : observed_(observed), desired_(desired), out_(out) {}
 
-  /// +controller in the pod cgroup or in Kata's scope.
-  void enable_foreign();
+  /// +controller in the pod cgroup or in Kata's scope; `created`: in those that this plan makes.
+  void enable_foreign(bool created = false);
   /// mkdir, mark, threaded mode.
   void make(const WantedGroup& group);
   /// Own subtree_control, cpuset, device programs, limits: in an order in which the kernel accepts

@@ -88,8 +88,11 @@ class Builder final {
     const auto parent_path = nested ? decision_.path.full : paths_.sandbox.parent();
     const GroupRef parent{h.name, parent_path};
     const auto* sandbox_now = observed_.group({h.name, paths_.sandbox});
-    const auto parent_offers =
-        offered(file_words(observed_.group(parent), "cgroup.controllers"), kPodControllers);
+    // What is only planned for has the whole node's controllers at hand, also in a parent of ours.
+    const bool foreseen = observed_.assumed && observed_.group(parent) == nullptr;
+    const auto parent_offers = offered(
+        foreseen ? h.controllers : file_words(observed_.group(parent), "cgroup.controllers"),
+        kPodControllers);
     const bool enabling = may_enable(parent_path);
     if (enabling && !parent_offers.empty()) out_.enables.push_back({parent, parent_offers});
 

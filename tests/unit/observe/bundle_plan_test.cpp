@@ -133,6 +133,24 @@ TEST_F(BundlePlan, ContainersGiveTheLimits) {
                   "cpu.cfs_quota_us", "50000"));
 }
 
+TEST_F(BundlePlan, LegacyOnV2IsLimitedBelowItsOwnRoot) {
+  config_.layout.sandbox_cgroup_only = false;
+  const auto planned = plan_bundles(
+      config_, {sandbox("/kubepods/podU/S"), container("/kubepods/podU/C")}, HierarchyMode::v2);
+  ASSERT_TRUE(planned);
+  EXPECT_TRUE(has(planned->plan, Op::limit, "/kata/S/vcpu", "v2", "cpu.max", "50000 100000"));
+  const auto& steps = planned->plan.steps;
+  const auto first = [&](Op op) {
+    return std::find_if(steps.begin(), steps.end(), [op](const Step& step) {
+      return step.op == op && step.group.path.str() == "/kata";
+    });
+  };
+  EXPECT_LT(first(Op::create), first(Op::enable)) << "nothing is enabled in what does not exist";
+  EXPECT_NE(first(Op::enable), steps.end());
+  for (const auto& condition : planned->conditions)
+    EXPECT_EQ(condition.condition, ConditionName::legacy_emulated_on_v2) << condition.text;
+}
+
 TEST_F(BundlePlan, WhatCannotBeUsedIsRefusedWithItsReason) {
   EXPECT_FALSE(plan_bundles(config_, {}, HierarchyMode::v2));
   EXPECT_FALSE(plan_bundles(config_, {root_ / "none"}, HierarchyMode::v2));
