@@ -177,6 +177,39 @@ TEST_P(LiveLimits, AGuestThatOutgrowsItsMemoryIsToldOfAndItsNeighboursLive) {
   EXPECT_EQ(gone(*sandbox), "");
 }
 
+TEST_P(LiveLimits, WhatDoesNotFitIsSaidUntilItFits) {
+  start_daemon();
+  const auto logged = [&](const std::string& text) {
+    return wait_until([&] { return daemon_->log().find(text) != std::string::npos; });
+  };
+  const auto full = node_->sandbox({.pod = "poda", .annotations = {{kOverheadKey, "1"}}});
+  full->start();
+  ASSERT_EQ(settle(*full), "");
+  add_container(*full, "one", kMib);
+  EXPECT_TRUE(logged(fmt::format("sandbox '{}': LimitBelowUsage: ", full->id())));
+  EXPECT_GT(parse_u64(memory(*full)).value_or(0), std::uint64_t{1} << 62) << "nothing was written";
+
+  const auto sandbox = node_->sandbox({.pod = "podb", .annotations = {{kOverheadKey, "200"}}});
+  const auto pod = node_->corner().directory(sandbox->pod_group(), "memory");
+  ASSERT_EQ(scribble(pod + "/memory.limit_in_bytes", std::to_string(200 * kMib)), 0);
+  add_container(*sandbox, "two", 128 * kMib);
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  const auto about = fmt::format("sandbox '{}': ", sandbox->id());
+  EXPECT_TRUE(
+      logged(about + fmt::format("ParentUndersized: {} allows {} bytes of memory, the "
+                                 "sandbox needs {}, of which {} are overhead",
+                                 sandbox->pod_group(), 200 * kMib, 328 * kMib, 200 * kMib)));
+  EXPECT_TRUE(
+      logged(about + fmt::format("VmLargerThanLimit: the VM has {} bytes of RAM and needs "
+                                 "{} with its overhead, but {} allows {}",
+                                 128 * kMib, 328 * kMib, sandbox->pod_group(), 200 * kMib)));
+  ASSERT_EQ(scribble(pod + "/memory.limit_in_bytes", std::to_string(400 * kMib)), 0);
+  sandbox->ask("move-self");  // somebody has to look: nobody tells of a limit
+  EXPECT_TRUE(logged(about + "ParentUndersized cleared"));
+  EXPECT_TRUE(logged(about + "VmLargerThanLimit cleared"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Trees, LiveLimits, testing::Values(Tree::v1), tree_name);
 
 }  // namespace
