@@ -70,6 +70,7 @@ Result<LoadedConfig> effective_config(const Options& options) {
     set("cgroup.root");
   }
   config = with_run_root(std::move(config), options.run_root);
+  config.origins = loaded->origins;
   return loaded;
 }
 

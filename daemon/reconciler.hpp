@@ -49,7 +49,9 @@ class Reconciler final : public Manager {
   void set_publisher(Publisher* publisher) { publisher_ = publisher; }
 
   /// sandbox_cgroup_only of Kata's configuration.toml.
-  void set_kata_config(std::optional<bool> only) { inputs_.set_kata_config(only); }
+  void set_kata_config(std::optional<KataConfig> config) {
+    inputs_.set_kata_config(std::move(config));
+  }
 
   /// Loads what survived, looks at the whole node once, and only then returns.
   [[nodiscard]] Status start();

@@ -5,12 +5,12 @@
 
 namespace kcg {
 
-std::optional<bool> kata_sandbox_cgroup_only(std::string_view toml) {
+std::optional<KataConfigWord> kata_sandbox_cgroup_only(std::string_view toml) {
   const std::vector<std::string> wanted = {"runtime", "sandbox_cgroup_only"};
   for (const auto& setting : parse_settings(toml).settings) {
     if (setting.path != wanted) continue;
     const auto* flag = std::get_if<bool>(&setting.value);
-    return flag == nullptr ? std::nullopt : std::optional(*flag);
+    return flag == nullptr ? std::nullopt : std::optional(KataConfigWord{*flag, setting.line});
   }
   return std::nullopt;
 }

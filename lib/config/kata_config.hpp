@@ -9,6 +9,12 @@
 namespace kcg {
 
 /// [runtime] sandbox_cgroup_only; nullopt: not given, not a flag, or the text is not TOML.
-[[nodiscard]] std::optional<bool> kata_sandbox_cgroup_only(std::string_view toml);
+/// Value: [runtime] sandbox_cgroup_only, and the line where it stands.
+struct KataConfigWord {
+  bool only = false;
+  unsigned line = 0;
+  bool operator==(const KataConfigWord&) const = default;
+};
+[[nodiscard]] std::optional<KataConfigWord> kata_sandbox_cgroup_only(std::string_view toml);
 
 }  // namespace kcg

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct Bundle {
   std::optional<std::int64_t> total_cpu_quota;
   std::optional<std::uint64_t> total_cpu_period;
   std::optional<std::uint64_t> total_cpu_shares;
+  std::optional<std::uint64_t> pod_overhead_memory;  ///< the pod's own overhead, bytes, never 0
+  std::optional<std::uint64_t> pod_overhead_cpu_milli;
   std::optional<Pid> shim_pid;  ///< file shim.pid
   std::string shim_binary;      ///< file shim-binary-path, "" if absent
   bool operator==(const Bundle&) const = default;
@@ -63,6 +66,7 @@ struct KataState {
   std::uint64_t boot_memory_mib = 0;  ///< 0 = unknown
   std::uint64_t hotplugged_memory_mib = 0;
   std::map<std::string, Resources> containers;  ///< by container id, as updated
+  std::set<std::string> stopped;                ///< containers that have ended
   bool operator==(const KataState&) const = default;
 };
 
@@ -89,6 +93,7 @@ struct SandboxInputs {
   std::optional<KataState> kata;
   std::optional<Registration> registration;
   std::optional<bool> kata_config_only;  ///< sandbox_cgroup_only of Kata's configuration.toml
+  std::string kata_config_where;         ///< "<file>:<line>" of it
 
   /// The cgroupsPath that counts: registration's, else the bundle's.
   [[nodiscard]] std::optional<std::string> cgroups_path() const {

@@ -76,7 +76,15 @@ struct Config {
     std::uint64_t max_bundle_bytes = 4'194'304;
     bool operator==(const Limits&) const = default;
   } limits;
+  /// Where keys were set, "<file>:<line>" by full name: for derivations alone.
+  std::map<std::string, std::string> origins;
   bool operator==(const Config&) const = default;
+
+  /// "configuration (/etc/kata-cgroupd/config.toml:12)", "configuration (default)"
+  [[nodiscard]] std::string where(const std::string& key) const {
+    const auto it = origins.find(key);
+    return "configuration (" + (it == origins.end() ? "default" : it->second) + ")";
+  }
 };
 
 }  // namespace kcg

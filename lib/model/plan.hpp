@@ -88,7 +88,11 @@ struct Explanation {
     bool operator==(const Input&) const = default;
   };
   std::vector<Input> inputs;
-  std::string change;  ///< what would change it
+  std::string change;             ///< what would change it
+  std::string key;                ///< of a limit: the file
+  std::optional<GroupRole> role;  ///< of a limit: whose file
+  std::string path;               ///< the group
+  std::string in_force;           ///< what its file holds now; "" where that is not known
   bool operator==(const Explanation&) const = default;
 };
 

@@ -23,6 +23,29 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
+/// The Go shim keeps a file for each container in a directory of its own beside the sandbox's.
+std::map<std::string, FileStamp> container_stamps(const Dir& sandbox) {
+  std::map<std::string, FileStamp> stamps;
+  const auto entries = sandbox.list();
+  for (const auto& entry : entries.value_or(std::vector<DirEntry>{}))
+    if (const auto stamp =
+            entry.directory ? sandbox.stamp(entry.name + "/persist.json") : forward(Error{}))
+      stamps.emplace(entry.name, *stamp);
+  return stamps;
+}
+
+/// A file that cannot be read stops nobody: it is half-written, and its end is another event.
+std::set<std::string> stopped_containers(const Dir& sandbox,
+                                         const std::map<std::string, FileStamp>& files) {
+  std::set<std::string> stopped;
+  for (const auto& [id, stamp] : files) {
+    const auto text = sandbox.read(id + "/persist.json", kStateFile);
+    const auto state = text ? parse_container_state(*text) : forward(text.error());
+    if (state && *state == "stopped") stopped.insert(id);
+  }
+  return stopped;
+}
+
 /// Of several sandboxes with the same id, the one whose shim is Kata's counts.
 std::optional<std::string> kata_namespace(const SandboxId& id,
                                           const std::vector<Bundle>& claiming) {
@@ -94,13 +117,17 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     const auto stamp = dir ? dir->stamp(name) : forward(dir.error());
     if (!stamp) continue;
     auto& entry = states_[id];
-    if (entry.state && entry.path == file.path && entry.stamp == *stamp) return change;
+    auto containers = file.go ? container_stamps(*dir) : std::map<std::string, FileStamp>{};
+    const bool same = entry.path == file.path && entry.stamp == *stamp;
+    if (entry.state && same && entry.containers == containers) return change;
     entry.path = file.path;
     entry.stamp = *stamp;
+    entry.containers = std::move(containers);
     const auto text = dir->read(name, kStateFile);
     auto state = text ? parse_kata_state(*text, file.go) : forward(text.error());
     entry.problem = state ? "" : file.path + ": " + state.error().text;
     if (state) entry.state = std::move(*state);
+    if (state) entry.state->stopped = stopped_containers(*dir, entry.containers);
     change.unreadable = !state;
     change.sandboxes.insert(id);
     return change;
@@ -135,7 +162,10 @@ Assembled InputStore::inputs(const SandboxId& id) const {
   }
   if (const auto it = registrations_.find(id); it != registrations_.end())
     assembled.inputs.registration = it->second;
-  assembled.inputs.kata_config_only = kata_config_only_;
+  if (kata_config_) {
+    assembled.inputs.kata_config_only = kata_config_->only;
+    assembled.inputs.kata_config_where = kata_config_->where;
+  }
   assembled.conditions.insert(assembled.conditions.end(), problems.begin(), problems.end());
   return assembled;
 }

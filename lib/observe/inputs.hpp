@@ -13,6 +13,7 @@
 #include "base/dir.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
+#include "observe/kata_config.hpp"
 #include "oci/bundle_json.hpp"
 #include "plan/recognise.hpp"
 
@@ -35,7 +36,7 @@ class InputStore final {
   [[nodiscard]] InputChange state_changed(const SandboxId& id);
   void set_registration(const SandboxId& id, std::optional<Registration> registration);
   /// sandbox_cgroup_only of Kata's configuration.toml, read by the caller.
-  void set_kata_config(std::optional<bool> only) { kata_config_only_ = only; }
+  void set_kata_config(std::optional<KataConfig> config) { kata_config_ = std::move(config); }
   void set_config(const Config& config) { config_ = config; }
 
   /// Everything known about one sandbox, with conditions (ForeignContainer, BundleUnreadable).
@@ -62,6 +63,7 @@ class InputStore final {
   struct StateEntry {
     std::string path;
     FileStamp stamp;
+    std::map<std::string, FileStamp> containers;  ///< Go: of each container's own file
     std::optional<KataState> state;
     std::string problem;
   };
@@ -73,7 +75,7 @@ class InputStore final {
   std::map<SandboxId, std::set<std::string>> claims_;  ///< sandbox -> bundle directories
   std::map<SandboxId, StateEntry> states_;
   std::map<SandboxId, Registration> registrations_;
-  std::optional<bool> kata_config_only_;
+  std::optional<KataConfig> kata_config_;
 };
 
 }  // namespace kcg

@@ -6,10 +6,14 @@
 
 namespace kcg {
 
-std::optional<bool> read_kata_config(const Config::Discovery& discovery) {
+std::optional<KataConfig> read_kata_config(const Config::Discovery& discovery) {
   for (const auto& path : discovery.kata_config) {
     // Distributions link this file into place: links are followed.
-    if (const auto text = read_path(path)) return kata_sandbox_cgroup_only(*text);
+    const auto text = read_path(path);
+    if (!text) continue;
+    const auto word = kata_sandbox_cgroup_only(*text);
+    if (!word) return std::nullopt;
+    return KataConfig{word->only, fmt::format("{}:{}", path, word->line)};
   }
   return std::nullopt;
 }

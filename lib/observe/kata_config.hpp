@@ -4,12 +4,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "model/config.hpp"
 
 namespace kcg {
 
 /// sandbox_cgroup_only of the first configured file that exists; nullopt: none says it.
-[[nodiscard]] std::optional<bool> read_kata_config(const Config::Discovery& discovery);
+/// Value: sandbox_cgroup_only of Kata's configuration.toml, and "<file>:<line>".
+struct KataConfig {
+  bool only = false;
+  std::string where;
+};
+[[nodiscard]] std::optional<KataConfig> read_kata_config(const Config::Discovery& discovery);
 
 }  // namespace kcg

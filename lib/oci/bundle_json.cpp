@@ -95,6 +95,45 @@ class Reader {
   const Annotations& annotations_;
 };
 
+/// The CRI's resources as CRI-O writes them into an annotation. It is a text within a text that a
+/// pod's author may have replaced: what does not parse says nothing.
+Resources read_cri(const std::optional<std::string>& json) {
+  const auto value = parse_json(json.value_or("null"));
+  if (!value || !value->is_object()) return {};
+  JsonProblem problem;
+  const JsonView view(*value, problem);
+  Resources resources;
+  resources.memory_limit = view.i64("memory_limit_in_bytes");
+  resources.cpu_quota = view.i64("cpu_quota");
+  resources.cpu_period = view.u64("cpu_period");
+  resources.cpu_shares = view.u64("cpu_shares");
+  return problem.text.empty() ? resources : Resources{};
+}
+
+std::optional<std::uint64_t> known(std::optional<std::int64_t> amount) {
+  if (amount.value_or(0) <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*amount);
+}
+
+/// What the kubelet told CRI-O about the whole pod; the second name is that of newer versions.
+void read_crio_sums(const Reader& read, Bundle& bundle) {
+  const auto either = [&read](const char* name, const char* newer) {
+    auto text = read.find(name);
+    return read_cri(text ? text : read.find(newer));
+  };
+  const auto sums = either("io.kubernetes.cri-o.PodLinuxResources", "pod-linux-resources.crio.io");
+  bundle.total_memory = known(sums.memory_limit);
+  if (known(sums.cpu_quota)) bundle.total_cpu_quota = sums.cpu_quota;
+  bundle.total_cpu_period = sums.cpu_period;
+  bundle.total_cpu_shares = sums.cpu_shares;
+  const auto own = either("io.kubernetes.cri-o.PodLinuxOverhead", "pod-linux-overhead.crio.io");
+  bundle.pod_overhead_memory = known(own.memory_limit);
+  const auto quota = known(own.cpu_quota);
+  const auto period = own.cpu_period.value_or(100'000);
+  constexpr std::uint64_t kSane = std::uint64_t{1} << 44;  // the kernel's own bound, microseconds
+  if (quota && period > 0 && *quota < kSane) bundle.pod_overhead_cpu_milli = *quota * 1000 / period;
+}
+
 void read_pod(const Reader& read, const EngineKeys& keys, const BundleOrigin& origin,
               Bundle& bundle) {
   bundle.engine = keys.engine;
@@ -112,6 +151,7 @@ void read_pod(const Reader& read, const EngineKeys& keys, const BundleOrigin& or
     read.problem(keys.type, type, "'sandbox' or 'container'");
   bundle.type = type == "sandbox" ? BundleType::sandbox : BundleType::container;
   if (bundle.type != BundleType::sandbox) return;
+  if (keys.engine == Engine::crio) read_crio_sums(read, bundle);
   if (origin.root == BundleOrigin::Root::any)
     bundle.id = bundle.sandbox_id;  // a bundle to be planned may lie in any directory
   else if (bundle.sandbox_id != origin.id)

@@ -29,5 +29,7 @@ struct BundleOrigin {
 
 /// Kata's state -> KataState. `go`: persist.json of the Go shim; else runtime-rs's state.json.
 [[nodiscard]] Result<KataState> parse_kata_state(std::string_view json, bool go);
+/// The Go shim's file of one container: its "State", "" if it does not say.
+[[nodiscard]] Result<std::string> parse_container_state(std::string_view json);
 
 }  // namespace kcg

@@ -86,4 +86,13 @@ Result<KataState> parse_kata_state(std::string_view json, bool go) {
   return state;
 }
 
+Result<std::string> parse_container_state(std::string_view json) {
+  const auto value = parse_json(json);
+  if (!value) return forward(value.error());
+  JsonProblem problem;
+  const auto state = JsonView(*value, problem).text("State");
+  if (!problem.text.empty()) return fail(0, "{}", problem.text);
+  return state.value_or("");
+}
+
 }  // namespace kcg

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "plan/explain.hpp"
 #include "plan/groups.hpp"
 #include "plan/layout.hpp"
 #include "plan/members.hpp"
@@ -46,12 +47,15 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
         parent.smallest_memory_group = path.str();
       }
       const auto quota = quota_of(group);
-      if (quota && (!parent.smallest_quota_us || *quota < *parent.smallest_quota_us))
+      if (quota && (!parent.smallest_quota_us || *quota < *parent.smallest_quota_us)) {
         parent.smallest_quota_us = quota;
+        parent.smallest_quota_group = path.str();
+      }
       if (path.is_root()) break;
     }
     if (h.unified)
       parent.pod_weight = number(observed.group({h.name, sandbox.parent()}), "cpu.weight");
+    parent.pod_group = sandbox.parent().str();
   }
   return parent;
 }
@@ -172,25 +176,6 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
                   residue, members, *group)};
 }
 
-Explanation placement_explanation(const Observed& observed, const LayoutDecision& decision,
-                                  const LayoutPaths& paths) {
-  Explanation e;
-  e.subject = "placement";
-  e.value = paths.sandbox.str();
-  e.formula = fmt::format("layout {}, driver {}: {}", name(decision.chosen.layout),
-                          name(decision.path.driver),
-                          decision.chosen.form == Form::nested      ? "nested in Kata's own scope"
-                          : decision.chosen.form == Form::own_scope ? "a scope of its own"
-                                                                    : "a plain directory");
-  e.inputs = {{"cgroupsPath", observed.inputs.cgroups_path().value_or(""),
-               observed.inputs.bundle ? observed.inputs.bundle->directory + "/config.json"
-                                      : "registration"},
-              {"layout", std::string(name(decision.chosen.layout)),
-               std::string(name(decision.chosen.source))}};
-  e.change = "[layout] sandbox_cgroup_only in the configuration, before the VMM starts";
-  return e;
-}
-
 }  // namespace
 
 Desired desired(const Config& config, const Observed& observed) {
@@ -240,7 +225,7 @@ Desired desired(const Config& config, const Observed& observed) {
   want.groups = std::move(groups.groups);
   want.enables = std::move(groups.enables);
   want.explanations = sizing.explanations;
-  want.explanations.push_back(placement_explanation(observed, *decision, *paths));
+  complete_explanations(config, observed, *decision, *paths, want);
 
   want.waiting_for = reason_to_wait(observed, *decision, usable);
   if (!want.waiting_for.empty()) return want;

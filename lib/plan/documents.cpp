@@ -103,6 +103,8 @@ Json explanation_json(const Explanation& explanation) {
   Json object;
   object["subject"] = json_parts::text(explanation.subject);
   object["value"] = json_parts::text(explanation.value);
+  put_known(object, "in_force", explanation.in_force);
+  put_known(object, "path", explanation.path);
   put_known(object, "formula", explanation.formula);
   object["inputs"] = Json::array();
   for (const auto& input : explanation.inputs) {

@@ -19,6 +19,18 @@ constexpr std::uint64_t kMaxWeight = 10'000;
 constexpr std::uint64_t kMinShares = 2;
 constexpr std::uint64_t kMaxShares = 262'144;
 
+const char* policy_name(MemorySizing policy) {
+  switch (policy) {
+    case MemorySizing::never:
+      return "never";
+    case MemorySizing::annotated:
+      return "annotated";
+    case MemorySizing::always:
+      return "always";
+  }
+  return "";
+}
+
 /// Resource-free helper: one call of size().
 class Sizer final {
  public:
@@ -102,6 +114,12 @@ class Sizer final {
         wanted.formula);
     add_inputs(e, sums_.memory.inputs);
     e.inputs.push_back(overhead_.memory);
+    e.inputs.push_back(
+        {"sizing.memory", policy_name(config_.sizing.memory), config_.where("sizing.memory")});
+    if (const auto& parent = request_.parent; parent.smallest_memory_max)
+      e.inputs.push_back({"smallest memory limit above",
+                          fmt::format("{}", *parent.smallest_memory_max),
+                          parent.smallest_memory_group});
     e.change =
         "the containers' memory limits, the annotation "
         "io.katacontainers.config.hypervisor.memory_overhead, the configuration's [overhead] "
@@ -126,6 +144,13 @@ class Sizer final {
     auto& e = explain(key, role, text, wanted.formula);
     add_inputs(e, sums_.quota.inputs);
     if (with_overhead) e.inputs.push_back(overhead_.cpu);
+    if (role == GroupRole::vcpu && request_.layout == Layout::sandbox_only)
+      e.inputs.push_back({"sizing.vcpu_quota", config_.sizing.vcpu_quota ? "true" : "false",
+                          config_.where("sizing.vcpu_quota")});
+    if (const auto& parent = request_.parent; parent.smallest_quota_us && !request_.unified)
+      e.inputs.push_back({"smallest CPU quota above, us per 100 ms",
+                          fmt::format("{}", *parent.smallest_quota_us),
+                          parent.smallest_quota_group});
     e.change = change;
   }
 
@@ -184,6 +209,10 @@ class Sizer final {
     to.push_back({weight_key(), fmt::format("{}", value)});
     auto& e = explain(weight_key(), role, fmt::format("{}", value), formula);
     add_inputs(e, sums_.shares.inputs);
+    if (request_.unified && request_.parent.pod_weight)
+      e.inputs.push_back({"cpu.weight above, by which the curve is chosen",
+                          fmt::format("{}", *request_.parent.pod_weight),
+                          request_.parent.pod_group});
     e.change = "the containers' CPU shares (Kubernetes: their CPU requests)";
   }
 
@@ -237,6 +266,8 @@ class Sizer final {
                        std::string formula) {
     auto& e = out_.explanations.emplace_back();
     e.subject = fmt::format("{} of {}", key, name(role));
+    e.key = key;
+    e.role = role;
     e.value = std::move(value);
     e.formula = std::move(formula);
     return e;
@@ -252,6 +283,7 @@ class Sizer final {
       e.subject = fmt::format("hugepages of {}", page);
       e.value = fmt::format("{}", bytes);
       e.formula = "sum over the containers; shown, never written";
+      add_inputs(e, sums_.hugepage_inputs[page]);
       e.change = "the containers' hugepage limits";
     }
   }

@@ -20,6 +20,8 @@ struct SizingParent {
   std::optional<std::uint64_t> smallest_memory_max;  ///< among the ancestors; absent: unlimited
   std::string smallest_memory_group;                 ///< which ancestor that is
   std::optional<std::uint64_t> smallest_quota_us;    ///< v1: per 100 ms, among the ancestors
+  std::string smallest_quota_group;                  ///< which ancestor that is
+  std::string pod_group;                             ///< the parent, whose weight is pod_weight
   std::optional<std::uint64_t> pod_shares;           ///< sum the kubelet converted, if known
   std::optional<std::uint64_t> pod_weight;           ///< v2: cpu.weight of the pod cgroup
 };
@@ -65,7 +67,10 @@ struct Budget {
 [[nodiscard]] Sizing size(const Config& config, const SandboxInputs& inputs,
                           const SizingRequest& request);
 
-/// The containers that count, by id, each with the limits of the first source that knows it.
+/// All containers but the pause container, by id, each with the limits of the first source that
+/// knows it.
+[[nodiscard]] std::vector<Container> known_containers(const SandboxInputs& inputs);
+/// Those that count: a stopped one needs nothing.
 [[nodiscard]] std::vector<Container> counted_containers(const SandboxInputs& inputs);
 
 /// The annotation's MiB, or the rule that it breaks.

@@ -71,28 +71,52 @@ void apply_config(const Config& config, const SandboxInputs& inputs, OverheadCho
   out.value.source = known ? OverheadSource::handler : OverheadSource::default_value;
   out.value.memory_bytes = mib_to_bytes(mib);
   out.value.cpu_milli = known ? it->second.millicpu : config.overhead.default_millicpu;
-  const auto section = known ? fmt::format("configuration [overhead.handlers.{}]", escaped(handler))
-                             : std::string("configuration [overhead], the default");
+  const bool dotted = handler.find('.') != std::string::npos;
+  const auto name = dotted ? "\"" + handler + "\"" : handler;
+  const auto table = known ? "overhead.handlers." + name + "." : std::string("overhead.default_");
+  const auto source = [&](const char* key) {
+    return fmt::format("{}{}, {}", escaped(table), key, config.where(table + key));
+  };
   out.memory = {"memory overhead", fmt::format("{} ({} MiB)", out.value.memory_bytes, mib),
-                section};
-  out.cpu = {"CPU overhead", fmt::format("{} millicores", out.value.cpu_milli), section};
+                source("mib")};
+  out.cpu = {"CPU overhead", fmt::format("{} millicores", out.value.cpu_milli), source("millicpu")};
+}
+
+/// Value: the pod's own overhead as one source tells it.
+struct PodOverhead {
+  std::optional<std::uint64_t> memory, cpu_milli;
+  std::string source;
+};
+
+/// A caller on the bus knows best; CRI-O notes in the bundle what the kubelet told it.
+std::vector<PodOverhead> pod_overheads(const SandboxInputs& inputs) {
+  std::vector<PodOverhead> found;
+  if (const auto& said = inputs.registration)
+    found.push_back({said->memory_overhead, said->cpu_overhead_milli,
+                     "the pod's own overhead (D-Bus registration)"});
+  if (const auto& bundle = inputs.bundle)
+    found.push_back({bundle->pod_overhead_memory, bundle->pod_overhead_cpu_milli,
+                     "the pod's own overhead, annotation io.kubernetes.cri-o.PodLinuxOverhead in " +
+                         bundle->directory + "/config.json"});
+  return found;
 }
 
 /// Rank 2. A pod without overhead has none to tell: 0 bytes are not an answer.
 bool apply_pod(const SandboxInputs& inputs, OverheadChoice& out) {
-  if (!inputs.registration) return false;
-  const auto& said = *inputs.registration;
-  if (said.cpu_overhead_milli) {
-    out.value.cpu_milli = *said.cpu_overhead_milli;
-    out.cpu = {"CPU overhead", fmt::format("{} millicores", out.value.cpu_milli),
-               "the pod's own overhead (D-Bus registration)"};
+  bool cpu = false, memory = false;
+  for (const auto& one : pod_overheads(inputs)) {
+    if (one.cpu_milli && !cpu) {
+      cpu = true;
+      out.value.cpu_milli = *one.cpu_milli;
+      out.cpu = {"CPU overhead", fmt::format("{} millicores", *one.cpu_milli), one.source};
+    }
+    if (one.memory.value_or(0) == 0 || memory) continue;
+    memory = true;
+    out.value.memory_bytes = *one.memory;
+    out.value.source = OverheadSource::pod;
+    out.memory = {"memory overhead", fmt::format("{}", *one.memory), one.source};
   }
-  if (said.memory_overhead.value_or(0) == 0) return false;
-  out.value.memory_bytes = *said.memory_overhead;
-  out.value.source = OverheadSource::pod;
-  out.memory = {"memory overhead", fmt::format("{}", out.value.memory_bytes),
-                "the pod's own overhead (D-Bus registration)"};
-  return true;
+  return memory;
 }
 
 /// Rank 1; a larger overhead that the pod was granted stays in force.

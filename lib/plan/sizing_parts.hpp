@@ -54,6 +54,7 @@ struct Sums {
   std::string cpus;
   std::string mems;
   std::map<std::string, std::uint64_t> hugepages;
+  std::map<std::string, std::vector<Explanation::Input>> hugepage_inputs;
   std::vector<Condition> conditions;
 };
 [[nodiscard]] Sums sum_up(const SandboxInputs& inputs, const History& history);

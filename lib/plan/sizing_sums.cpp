@@ -14,9 +14,9 @@ namespace kcg {
 
 namespace {
 
-/// The ids that count. Kata's state keeps ended containers for a while: it adds none where bundles
+/// All ids. Kata's state keeps ended containers for a while: it adds none where bundles
 /// can be seen.
-std::set<std::string> counted_ids(const SandboxInputs& inputs) {
+std::set<std::string> known_ids(const SandboxInputs& inputs) {
   std::set<std::string> ids;
   const bool single = inputs.pod_less();
   if (single && inputs.bundle) ids.insert(inputs.bundle->id);
@@ -52,11 +52,12 @@ void fill_resources(const SandboxInputs& inputs, const Bundle* bundle, Container
 
 }  // namespace
 
-std::vector<Container> counted_containers(const SandboxInputs& inputs) {
+std::vector<Container> known_containers(const SandboxInputs& inputs) {
   std::vector<Container> out;
-  for (const auto& id : counted_ids(inputs)) {
+  for (const auto& id : known_ids(inputs)) {
     Container container;
     container.id = id;
+    container.stopped = inputs.kata && inputs.kata->stopped.contains(id);
     const auto* bundle = bundle_of(inputs, id);
     if (bundle != nullptr) {
       container.name = bundle->container_name;
@@ -66,6 +67,13 @@ std::vector<Container> counted_containers(const SandboxInputs& inputs) {
     out.push_back(std::move(container));
   }
   return out;
+}
+
+std::vector<Container> counted_containers(const SandboxInputs& inputs) {
+  auto all = known_containers(inputs);
+  // The one container of a pod-less sandbox is the sandbox.
+  if (!inputs.pod_less()) std::erase_if(all, [](const Container& one) { return one.stopped; });
+  return all;
 }
 
 namespace sizing {
@@ -252,8 +260,12 @@ Sums sum_up(const SandboxInputs& inputs, const History& history) {
   out.cpus = unite(containers, &Resources::cpus);
   out.mems = unite(containers, &Resources::mems);
   for (const auto& container : containers)
-    for (const auto& [size, bytes] : container.resources.hugepages)
+    for (const auto& [size, bytes] : container.resources.hugepages) {
       out.hugepages[size] = add(out.hugepages[size], bytes).value_or(kMost);
+      out.hugepage_inputs[size].push_back({"huge pages of container " + title(container),
+                                           fmt::format("{}", bytes),
+                                           source_text(inputs, container)});
+    }
   return out;
 }
 

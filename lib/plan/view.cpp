@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "plan/sizing.hpp"
 
 namespace kcg {
 
@@ -121,18 +122,7 @@ void add_inputs(SandboxView& view, const SandboxInputs& inputs) {
     if (!reg->pod.uid.empty()) view.pod_uid = reg->pod.uid;
     if (!reg->handler.empty()) view.handler = reg->handler;
   }
-  for (const auto& bundle : inputs.containers) {
-    Container one{bundle.id, bundle.container_name, bundle.resources, ResourceSource::bundle,
-                  false,     bundle.cgroups_path};
-    if (inputs.kata) {
-      const auto known = inputs.kata->containers.find(bundle.id);
-      if (known != inputs.kata->containers.end()) {
-        one.resources = known->second;
-        one.source = ResourceSource::kata_state;
-      }
-    }
-    view.containers.push_back(std::move(one));
-  }
+  view.containers = known_containers(inputs);
 }
 
 }  // namespace

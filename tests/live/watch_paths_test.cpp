@@ -180,6 +180,11 @@ TEST(KataState, TellsTheIdOfBothShims) {
   write_file(ground / "run/kata/two/state.json", "{}");
   EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
   rig.forget();
+  make_directories(ground / "run/vc/sbs/one/container");
+  rig.forget();
+  write_file(ground / "run/vc/sbs/one/container/persist.json", "{}");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  rig.forget();
   std::filesystem::remove_all(ground / "run/vc/sbs/one");
   EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
 }

@@ -70,23 +70,24 @@ void add_plan_verbs(CLI::App& app, Options& o) {
   const std::map<std::string, HierarchyMode> modes = {{"v1", HierarchyMode::v1},
                                                       {"v2", HierarchyMode::v2}};
   auto& plan = add_verb(app, o, Verb::plan, "plan", "Show what would be written now, in order");
-  auto* const id = plan.add_option("ID", o.id, "Full id, or at least 4 characters of one");
   plan.add_flag("--detailed-exitcode", o.detailed_exit, "Exit status 4 if there is a step");
-  auto* const bundle =
-      plan.add_option("--bundle", o.bundles,
-                      "Plan for OCI bundles that need not run: the sandbox's, then its containers'")
-          ->type_name("DIR")
-          ->expected(1, CLI::detail::expected_max_vector_size)
-          ->excludes(id);
-  plan.add_option_function<HierarchyMode>(
-          "--assume-hierarchy", [&o](const HierarchyMode& mode) { o.assumed = mode; },
-          "With --bundle: v1 or v2 instead of this machine's")
-      ->transform(CLI::CheckedTransformer(modes).description(""))
-      ->type_name("HIERARCHY")
-      ->needs(bundle);
-  add_id(add_verb(app, o, Verb::explain, "explain",
-                  "Show each limit and placement with its formula and sources"),
-         o, false);
+  auto& explain = add_verb(app, o, Verb::explain, "explain",
+                           "Show each limit and placement with its formula and sources");
+  for (auto* const verb : {&plan, &explain}) {
+    auto* const id = verb->add_option("ID", o.id, "Full id, or at least 4 characters of one");
+    auto* const bundle =
+        verb->add_option("--bundle", o.bundles,
+                         "For OCI bundles that need not run: the sandbox's, then its containers'")
+            ->type_name("DIR")
+            ->expected(1, CLI::detail::expected_max_vector_size)
+            ->excludes(id);
+    verb->add_option_function<HierarchyMode>(
+            "--assume-hierarchy", [&o](const HierarchyMode& mode) { o.assumed = mode; },
+            "With --bundle: v1 or v2 instead of this machine's")
+        ->transform(CLI::CheckedTransformer(modes).description(""))
+        ->type_name("HIERARCHY")
+        ->needs(bundle);
+  }
 }
 
 void add_register(CLI::App& app, Options& o, RegisterTexts& texts) {

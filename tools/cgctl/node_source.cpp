@@ -24,6 +24,7 @@ Result<Config> read_node_config(const Options& options) {
                             : read_config(kConfigFile, false, default_drop_in_roots());
   if (!loaded) return fail(static_cast<int>(ManagerError::config), "{}", loaded.error().text);
   Config config = loaded->config;
+  config.origins = loaded->origins;
   if (!options.cgroup_root.empty()) config.cgroup.root = options.cgroup_root;
   return with_run_root(std::move(config), options.run_root);
 }
@@ -125,7 +126,8 @@ Result<std::string> plan_of_bundles(const Options& options) {
   if (!config) return forward(config.error());
   const auto planned = plan_bundles(*config, options.bundles, assumed_hierarchy(options, *config));
   if (!planned) return forward(planned.error());
-  return plan_document({*planned}, true);
+  const bool plan = options.verb == Verb::plan;
+  return plan ? plan_document({*planned}, true) : explain_document({*planned}, true);
 }
 
 }  // namespace kcg::cgctl

@@ -96,6 +96,10 @@ std::string steps(const Style& style, const Json& one) {
 std::string explanation(const Style& style, const Json& one) {
   std::string out = fmt::format("  {} = {}\n", painted(style, Paint::strong, field(one, "subject")),
                                 field(one, "value"));
+  const auto path = field(one, "path");
+  if (!path.empty() && path != field(one, "value")) out += fmt::format("    group    {}\n", path);
+  const auto now = field(one, "in_force");
+  if (!now.empty()) out += fmt::format("    in force {}\n", now);
   const auto formula = field(one, "formula");
   if (!formula.empty()) out += fmt::format("    formula  {}\n", formula);
   for (const auto& input : array(one, "inputs"))

@@ -9,13 +9,13 @@ namespace {
 TEST(KataConfig, SandboxCgroupOnly) {
   const struct {
     const char *name, *text;
-    std::optional<bool> flag;
+    std::optional<KataConfigWord> word;
   } rows[] = {
       {"on",
        "[hypervisor.qemu]\npath = \"/q\"\ndefault_vcpus = 1.5\n[runtime]\n"
        "sandbox_cgroup_only=true\n",
-       true},
-      {"off", "[runtime]\nsandbox_cgroup_only = false\n", false},
+       KataConfigWord{true, 5}},
+      {"off", "[runtime]\nsandbox_cgroup_only = false\n", KataConfigWord{false, 2}},
       {"absent", "[runtime]\nenable_debug = true\n", std::nullopt},
       {"commented out", "[runtime]\n# sandbox_cgroup_only = true\n", std::nullopt},
       {"other section", "[agent.kata]\nsandbox_cgroup_only = true\n", std::nullopt},
@@ -25,7 +25,7 @@ TEST(KataConfig, SandboxCgroupOnly) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
-    EXPECT_EQ(kata_sandbox_cgroup_only(row.text), row.flag);
+    EXPECT_EQ(kata_sandbox_cgroup_only(row.text), row.word);
   }
 }
 

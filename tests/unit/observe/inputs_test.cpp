@@ -216,6 +216,24 @@ TEST_F(Inputs, KatasStateComesGoesAndMayBeHalfWritten) {
   EXPECT_FALSE(store_->inputs(id_of("S")).inputs.kata);
 }
 
+TEST_F(Inputs, KataSaysWhichContainersHaveStopped) {
+  using Stopped = std::set<std::string>;
+  const auto sandbox = root_ / "vc" / "sbs" / "S";
+  put(sandbox / "persist.json", R"({"State": "running"})");
+  put(sandbox / "one" / "persist.json", R"({"State": "running"})");
+  put(sandbox / "two" / "persist.json", R"({"State": "stopped", "Process": {"Pid": 1}})");
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"});
+  EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty()) << "unchanged";
+  put(sandbox / "one" / "persist.json", R"({"State": "stop)");
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"}) << "half-written";
+  put(sandbox / "one" / "persist.json", R"({"State": "stopped"})");
+  fs::remove_all(sandbox / "two");
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"one"});
+}
+
 TEST_F(Inputs, RegistrationsAreKnownWithoutABundle) {
   Registration registration;
   registration.cgroups_path = "/p/R";
@@ -228,7 +246,8 @@ TEST_F(Inputs, RegistrationsAreKnownWithoutABundle) {
 
 TEST_F(Inputs, KatasConfigurationIsPassedOn) {
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_only, std::nullopt);
-  store_->set_kata_config(false);
+  store_->set_kata_config(KataConfig{false, "/etc/k.toml:7"});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_where, "/etc/k.toml:7");
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_only, false);
 }
 

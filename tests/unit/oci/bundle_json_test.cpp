@@ -77,6 +77,45 @@ TEST(Bundle, CrioIgnoresForgedContainerdKeys) {
   }
 }
 
+Bundle crio(const std::string& annotations) {
+  const auto json = R"({"linux": {}, "annotations": {
+    "io.kubernetes.cri-o.ContainerType": "sandbox", "io.kubernetes.cri-o.SandboxID": "S",)" +
+                    annotations + "}}";
+  auto bundle = parse_bundle(json, {BundleOrigin::Root::crio, "", "S", "/run/S"});
+  EXPECT_TRUE(bundle) << bundle.error().text;
+  return bundle.value_or(Bundle{});
+}
+
+TEST(Bundle, CrioSaysWhatTheKubeletToldItOfThePod) {
+  const std::string resources =
+      R"("{\"cpu_period\":100000,\"cpu_quota\":150000,\"cpu_shares\":1536,\"memory_limit_in_bytes\":805306368}")";
+  const std::string own =
+      R"("{\"cpu_period\":100000,\"cpu_quota\":25000,\"cpu_shares\":256,\"memory_limit_in_bytes\":167772160}")";
+  for (const auto& [first, second] :
+       {std::pair{"io.kubernetes.cri-o.PodLinuxResources", "io.kubernetes.cri-o.PodLinuxOverhead"},
+        std::pair{"pod-linux-resources.crio.io", "pod-linux-overhead.crio.io"}}) {
+    const auto bundle = crio(fmt::format("\"{}\": {}, \"{}\": {}", first, resources, second, own));
+    EXPECT_EQ(bundle.total_memory, 805306368U);
+    EXPECT_EQ(bundle.total_cpu_quota, 150000);
+    EXPECT_EQ(bundle.total_cpu_period, 100000U);
+    EXPECT_EQ(bundle.total_cpu_shares, 1536U);
+    EXPECT_EQ(bundle.pod_overhead_memory, 167772160U);
+    EXPECT_EQ(bundle.pod_overhead_cpu_milli, 250U);
+  }
+}
+
+TEST(Bundle, WhatCrioSaysInVainSaysNothing) {
+  for (const auto* text :
+       {"null", "{}", "[]", "7", "wrong", "{", R"({\"memory_limit_in_bytes\":0})",
+        R"({\"memory_limit_in_bytes\":-1,\"cpu_quota\":-1})",
+        R"({\"memory_limit_in_bytes\":\"1\"})", R"({\"cpu_period\":-1})",
+        R"({\"cpu_quota\":9223372036854775807})", R"({\"cpu_quota\":1000,\"cpu_period\":0})"}) {
+    const auto bundle = crio(fmt::format(R"("io.kubernetes.cri-o.PodLinuxOverhead": "{}")", text));
+    EXPECT_EQ(bundle.pod_overhead_memory, std::nullopt) << text;
+    EXPECT_EQ(bundle.pod_overhead_cpu_milli, std::nullopt) << text;
+  }
+}
+
 TEST(Bundle, ContainerdReadsOnlyItsOwnKeys) {
   const auto bundle = parse_bundle(R"({"annotations":{"io.kubernetes.cri-o.ContainerType":"sandbox",
                        "io.kubernetes.cri-o.SandboxID":"x"},"linux":{}})",

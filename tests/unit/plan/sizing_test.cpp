@@ -187,7 +187,8 @@ TEST(Sizing, ExplanationNamesNumbersAndSources) {
        "earlier containers: guest memory does not come back"},
       {"memory overhead", "367001600 (350 MiB)",
        "annotation io.katacontainers.config.hypervisor.memory_overhead=\"350\" in "
-       "/run/bundles/s1/config.json"}};
+       "/run/bundles/s1/config.json"},
+      {"sizing.memory", "annotated", "configuration (default)"}};
   EXPECT_EQ(e->inputs, inputs);
 }
 
@@ -328,6 +329,42 @@ std::vector<std::string> counted(const SandboxInputs& inputs) {
     out.push_back(c.id + " " + source);
   }
   return out;
+}
+
+TEST(Sizing, StoppedContainersDoNotCount) {
+  auto pod = inputs_of(json::parse(
+      R"({"annotation": "100", "containers": [{"mib": 512, "quota": 50000}, {"mib": 64, "quota": 25000}]})"));
+  pod.kata = KataState();
+  pod.kata->stopped = {"c1"};
+  EXPECT_EQ(counted(pod), (std::vector<std::string>{"c2 bundle"}));
+  SizingRequest request;
+  request.history.container_started = true;
+  const auto sizing = size({}, pod, request);
+  EXPECT_EQ(sizing.vcpu, (std::vector<WantedFile>{{"cpu.max", "25000 100000"}}));
+  EXPECT_EQ(sizing.memory_max, 164 * kMib);
+  request.history.largest_memory_sum = 576 * kMib;
+  EXPECT_EQ(size({}, pod, request).memory_max, 676 * kMib) << "the guest gives nothing back";
+  const auto all = known_containers(pod);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(all[0].stopped);
+  EXPECT_FALSE(all[1].stopped);
+
+  auto single = inputs_of(json::parse(R"({"pod_less": true, "containers": [{"mib": 64}]})"));
+  single.kata = KataState();
+  single.kata->stopped = {"s1"};
+  EXPECT_EQ(counted_containers(single).size(), 1U) << "it is the sandbox";
+}
+
+TEST(Sizing, CrioTellsThePodsOwnOverhead) {
+  auto pod = inputs_of(json::parse(R"({"containers": [{"mib": 512}], "annotation": "64"})"));
+  pod.bundle->pod_overhead_memory = 160 * kMib;
+  pod.bundle->pod_overhead_cpu_milli = 300;
+  auto sizing = size({}, pod, {});
+  EXPECT_EQ(sizing.memory_max, (512 + 160) * kMib);
+  EXPECT_EQ(sizing.overhead, (Overhead{160 * kMib, 300, OverheadSource::pod}));
+  pod.registration = Registration();
+  pod.registration->memory_overhead = 200 * kMib;
+  EXPECT_EQ(size({}, pod, {}).memory_max, (512 + 200) * kMib) << "the bus is asked first";
 }
 
 TEST(Sizing, CountsContainersAndPicksTheirFirstSource) {
