@@ -38,7 +38,8 @@ Files own_files(const Hierarchy& h, bool top) {
   if (h.has("cpu")) add({"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"});
   if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
   if (top && h.has("memory"))
-    add({"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"});
+    add({"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes",
+         "memory.oom_control"});
   return files;
 }
 

@@ -154,6 +154,17 @@ void Steps::carry_devices(const WantedGroup& group) {
     if (!contains(want.programs, program)) change(program, false);
 }
 
+/// v1 refuses more memory than memory and swap together may be: where somebody has limited that
+/// sum, it goes ahead.
+void Steps::raise_swap(const WantedGroup& group, const WantedFile& limit) {
+  constexpr std::uint64_t kUnlimited = (std::uint64_t{1} << 63) - 65536;
+  const auto* now = observed_.group(group.ref);
+  const auto text = now == nullptr ? std::nullopt : now->file("memory.memsw.limit_in_bytes");
+  const auto have = text ? parse_u64(*text) : std::nullopt;
+  if (!have || *have >= parse_u64(limit.value).value_or(kUnlimited)) return;
+  set_file(group, Op::limit, {"memory.memsw.limit_in_bytes", limit.value}, *text);
+}
+
 void Steps::narrow() {
   for (auto it = narrow_later_.rbegin(); it != narrow_later_.rend(); ++it)
     set_file(*it->group, it->op, it->file, it->old);
@@ -173,6 +184,7 @@ void Steps::adjust(const WantedGroup& group) {
   carry_devices(group);
   for (const auto& limit : group.limits) {
     const auto old = now == nullptr ? "" : now->file(limit.key).value_or("");
+    if (limit.key == "memory.limit_in_bytes") raise_swap(group, limit);
     if (lowers_quota(limit, old))
       narrow_later_.push_back({&group, Op::limit, limit, old});
     else

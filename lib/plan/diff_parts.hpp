@@ -42,6 +42,7 @@ class Steps final {
   [[nodiscard]] bool removed_by_others(const GroupRef& ref) const;
   void set_cpuset(const WantedGroup& group);
   void carry_devices(const WantedGroup& group);
+  void raise_swap(const WantedGroup& group, const WantedFile& limit);
   [[nodiscard]] bool child_has_more(const WantedGroup& group, const WantedFile& file,
                                     const CpuSet& final_set) const;
   void set_file(const WantedGroup& group, Op op, const WantedFile& file, const std::string& old);

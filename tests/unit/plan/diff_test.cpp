@@ -54,6 +54,29 @@ Scenario with_programs(unsigned count) {
   return s;
 }
 
+TEST(Diff, MemoryAndSwapTogetherGoAheadOfMemory) {
+  auto s = scenario(HierarchyMode::v1);
+  s.config.sizing.memory = MemorySizing::always;
+  SandboxWorld world(s);
+  world.boot();
+  (void)world.pass();
+  const GroupRef ours{"memory", CgroupPath::parse(world.expected_sandbox_group()).value()};
+  const auto before = world.tree.read(ours, "memory.limit_in_bytes").value();
+  world.tree.outside([&](CgroupTree& tree) {
+    EXPECT_TRUE(tree.write(ours, "memory.memsw.limit_in_bytes", before));
+  });
+  EXPECT_EQ(describe(world.look().plan), "") << "as long as it does not hinder";
+  world.assembled.inputs.containers.front().resources.memory_limit = std::int64_t{1} << 30;
+  const auto all = steps(world, world.look().plan, "memory");
+  const auto value = std::to_string((std::uint64_t{1} << 30) + (std::uint64_t{350} << 20));
+  EXPECT_EQ(all,
+            (std::vector<std::string>{"limit /kata-sandbox-S memory.memsw.limit_in_bytes=" + value,
+                                      "limit /kata-sandbox-S memory.limit_in_bytes=" + value}));
+  (void)world.pass();
+  EXPECT_EQ(world.tree.read(ours, "memory.limit_in_bytes").value(), value);
+  EXPECT_EQ(describe(world.look().plan), "");
+}
+
 TEST(Diff, DeviceProgramsAreCarriedBeforeTheFirstMove) {
   SandboxWorld world(with_programs(2));
   world.boot();
