@@ -211,6 +211,18 @@ class Judge final {
     return "";
   }
 
+  /// A proven process sits in it: a scope of our name that systemd made for it.
+  [[nodiscard]] bool holds_us(const GroupRef& group) const {
+    const auto& all = observed_.host.hierarchies;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (const auto& process : observed_.processes) {
+        if (all[i].name != group.hierarchy || process.threads.empty()) continue;
+        const auto& groups = process.threads.front().facts.groups;
+        if (i < groups.size() && groups[i] == group.path.str()) return true;
+      }
+    return false;
+  }
+
   std::string mark(const Step& step) {
     if (unmanaged()) return "the sandbox is not ours to place";
     if (step.new_value != id_) return "somebody else's mark";
@@ -218,7 +230,9 @@ class Judge final {
     const auto* now = observed_.group(step.group);
     if (now != nullptr && now->mark) return "it carries a mark already";
     const bool adopted = !observed_.host.unified() && is_legacy_group(step.group.path.str());
-    if (now != nullptr && !observed_.creation_recorded && !adopted) return "somebody else made it";
+    const bool asked_for = by_systemd(step.group) && holds_us(step.group);
+    if (now != nullptr && !observed_.creation_recorded && !adopted && !asked_for)
+      return "somebody else made it";
     if (!exists(step.group)) return "it does not exist";
     marked_.insert(step.group);
     return "";
