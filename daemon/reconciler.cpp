@@ -217,6 +217,7 @@ void Reconciler::forget(const SandboxId& id) {
   if (it == entries_.end()) return;
   const bool published = it->second.published;
   retry(id, it->second, std::nullopt);
+  world_.store.forget_creation(id);  // a scope that was asked for and never came
   std::erase_if(jobs_, [&](const auto& job) { return job.second == id; });
   it->second.record.trusted.clear();
   index(id, it->second);
