@@ -79,7 +79,9 @@ void PathWatch::on_node_event(const Node& node, std::uint32_t mask, std::string_
   if (node.depth == kAncestor) {
     if (name == next_component(patterns_[node.pattern].base, node.path)) find_base(node.pattern);
   } else if (last_level(node)) {
-    if (patterns_[node.pattern].files.contains(name)) changed_(node.pattern, node.path);
+    // A file that was only created is still being written.
+    const bool whole = (mask & kForFiles & ~kAlways) != 0;
+    if (whole && patterns_[node.pattern].files.contains(name)) changed_(node.pattern, node.path);
   } else if ((mask & IN_ISDIR) != 0 && wanted(node, name)) {
     enter({node.pattern, node.depth + 1, join(node.path, name)});
   }
@@ -138,7 +140,8 @@ bool PathWatch::add(const Node& node) {
   }
   const std::uint32_t mask = last_level(node) ? kForFiles : kForDirectories;
   const std::uint32_t links = node.depth > kBase ? IN_DONT_FOLLOW : 0U;  // above: the operator's
-  const auto wd = inotify_->add(node.path, mask | links);
+  // One directory may be watched for its files and for what is below it.
+  const auto wd = inotify_->add(node.path, mask | links | IN_MASK_ADD);
   if (!wd) {
     const int code = wd.error().code;
     if (code != ENOENT && code != ENOTDIR) problem_ = wd.error().text;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "daemon/watch/bundles.hpp"
 #include "daemon/watch/kata_state.hpp"
@@ -180,7 +181,30 @@ TEST(KataState, TellsTheIdOfBothShims) {
   write_file(ground / "run/kata/two/state.json", "{}");
   EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
   rig.forget();
+  rig.forget();
+  {
+    std::ofstream half(ground / "run/vc/sbs/one/persist.json");
+    half << "{" << std::flush;
+    write_file(ground / "run/kata/two/state.json", "{}");
+    EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
+    EXPECT_EQ(rig.count(HintKind::kata_state, "one"), 0) << "half a file is no news";
+  }
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  std::filesystem::remove(ground / "run/vc/sbs/one/persist.json");
+  rig.forget();
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  rig.forget();
+  {
+    std::ofstream half(ground / "run/vc/sbs/one/persist.json");  // made anew, as IN_CREATE tells
+    half << "{" << std::flush;
+    write_file(ground / "run/kata/two/state.json", "{}");
+    EXPECT_TRUE(rig.hears(HintKind::kata_state, "two"));
+    EXPECT_EQ(rig.count(HintKind::kata_state, "one"), 0) << "half a new file is none either";
+  }
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  rig.forget();
   make_directories(ground / "run/vc/sbs/one/container");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
   rig.forget();
   write_file(ground / "run/vc/sbs/one/container/persist.json", "{}");
   EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
