@@ -23,7 +23,7 @@ constexpr std::size_t kMostQuiet = 4096;
 /// $JOURNAL_STREAM names the device and inode of stderr when that is the journal.
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat st {};
+  struct stat st{};
   if (stream == nullptr || ::fstat(STDERR_FILENO, &st) != 0) return false;
   return fmt::format("{}:{}", st.st_dev, st.st_ino) == stream;
 }

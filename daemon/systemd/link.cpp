@@ -176,8 +176,7 @@ void Link::greet() {
     greeting_.push_back(std::move(*slot));
     return {};
   };
-  auto asked = ask(
-      kManager, "Subscribe", [](sd_bus_message*) { return 0; }, &Link::greeted);
+  auto asked = ask(kManager, "Subscribe", [](sd_bus_message*) { return 0; }, &Link::greeted);
   if (asked)
     asked = ask(
         "org.freedesktop.DBus.Properties", "Get",

@@ -23,8 +23,8 @@ bool carries_mark(const Observed& observed) {
   });
 }
 
-/// Whether its end was heard or not: a job whose scope exists is over, and so are limits whose scope
-/// is gone.
+/// Whether its end was heard or not: a job whose scope exists is over, and so are limits whose
+/// scope is gone.
 std::optional<PendingJob> open_job(const Observed& observed, const Record& record) {
   if (!record.pending) return std::nullopt;
   const bool made = std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& g) {
