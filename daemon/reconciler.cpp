@@ -153,13 +153,13 @@ void Reconciler::stay_warm(const Look& look) {
 void Reconciler::note_report(const SandboxId& id, const Report& report) {
   for (const auto& result : report.results) {
     const auto& step = result.step;
-    const bool failed = result.outcome == Outcome::failed;
+    const bool failed = result.outcome == Outcome::failed && !overtaken(result);
     if (!failed && !world_.log.enabled(LogLevel::debug)) continue;
     const auto text =
         fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.op), step.group.hierarchy,
                     step.group.path.str(), step.key, step.old_value,
-                    step.task ? std::to_string(step.task->pid) : step.new_value, failed ? ": " : "",
-                    result.text);
+                    step.task ? std::to_string(step.task->pid) : step.new_value,
+                    result.text.empty() ? "" : ": ", result.text);
     if (failed)
       world_.log.limited(LogLevel::notice, id.str(), name(step.op), text);
     else

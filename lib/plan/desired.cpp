@@ -16,8 +16,9 @@ namespace kcg {
 
 namespace {
 
-/// A VMM that has run this long should have shown its vCPUs.
-constexpr std::uint64_t kVcpuGraceMs = 1000;
+/// A VMM that has run this long should have shown its vCPUs; one that fills huge pages first, or
+/// whose processor is emulated, takes seconds.
+constexpr std::uint64_t kVcpuGraceMs = 5000;
 constexpr std::uint64_t kPeriodUs = 100'000;
 
 std::optional<std::uint64_t> number(const GroupState* group, const char* file) {

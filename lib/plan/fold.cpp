@@ -24,13 +24,11 @@ constexpr unsigned kMoveTries = 5;
 constexpr Instant kMoveRetry = milliseconds(6);
 /// What did not settle in one pass, because somebody moved things meanwhile, is looked at soon.
 constexpr Instant kUnsettledRetry = milliseconds(50);
+/// By then desired() tells of a VMM that shows no vCPU.
+constexpr Instant kLastLook = seconds(5);
 /// By then a VMM has touched what its firmware and kernel need.
 constexpr Instant kChargeDelay = seconds(5);
 constexpr int kENOENT = 2, kESRCH = 3, kEBUSY = 16, kENODEV = 19, kEINVAL = 22, kEOPNOTSUPP = 95;
-
-bool vanished(const StepResult& result) {
-  return result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
-}
 
 bool is_move(const Step& step) { return step.op == Op::move_process || step.op == Op::move_thread; }
 
@@ -75,7 +73,7 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   for (const auto& result : report.results) {
     if (result.stranger) conditions.push_back(failure_condition(result));
     if (result.outcome != Outcome::failed || result.stranger) continue;
-    if ((is_move(result.step) || result.step.op == Op::remove) && vanished(result)) continue;
+    if (overtaken(result)) continue;
     if (too_early(result) && record.move_tries <= kMoveTries) continue;
     if (result.step.op == Op::remove && result.code == kEBUSY) continue;
     conditions.push_back(failure_condition(result));
@@ -145,7 +143,7 @@ SandboxState state_of(const Record& record, const Observed& observed, const Desi
 std::size_t failed_removals(const Report& report) {
   return static_cast<std::size_t>(
       std::count_if(report.results.begin(), report.results.end(), [](const StepResult& r) {
-        return r.step.op == Op::remove && r.outcome == Outcome::failed && !vanished(r);
+        return r.step.op == Op::remove && r.outcome == Outcome::failed && !overtaken(r);
       }));
 }
 
@@ -172,7 +170,8 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
 }
 
 /// A thread that nothing names yet is looked at again: 1, 2, 4, 8, 16 ms, then every 32 ms up to
-/// 500 ms; a vCPU that KVM knows but that has not run yet, for as long, with doubling delay.
+/// 500 ms, and a last time when it is to be said that there is no vCPU; a vCPU that KVM knows but
+/// that has not run yet, for as long, with doubling delay.
 std::optional<Instant> next_look(Record& record, const Observed& observed, Instant now) {
   std::set<TaskKey> unnamed;
   for (const auto& process : observed.processes) {
@@ -191,8 +190,10 @@ std::optional<Instant> next_look(Record& record, const Observed& observed, Insta
   if (record.unnamed.empty()) return std::nullopt;
   const auto age = now - record.looking_since;
   if (age > milliseconds(500)) {
-    if (!observed.kvm_incomplete) return std::nullopt;
-    return now + std::clamp<Instant>(age, milliseconds(500), seconds(30));
+    if (observed.kvm_incomplete)
+      return now + std::clamp<Instant>(age, milliseconds(500), seconds(30));
+    if (age >= kLastLook) return std::nullopt;
+    return record.looking_since + kLastLook;
   }
   const auto doubled = milliseconds(std::int64_t{1} << std::min(record.looks, 15U));
   ++record.looks;
@@ -226,6 +227,12 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 }
 
 }  // namespace
+
+bool overtaken(const StepResult& result) {
+  const bool vanished = result.code == kENOENT || result.code == kESRCH || result.code == kENODEV;
+  const bool ends = is_move(result.step) || result.step.op == Op::remove;
+  return result.outcome == Outcome::failed && ends && vanished;
+}
 
 Folded fold(const Record& before, const Observed& observed, const Desired& desired,
             const Report& report, unsigned round, Instant now, std::int64_t wall_seconds) {

@@ -80,6 +80,9 @@ struct Folded {
                           const Report& report, unsigned round, Instant now,
                           std::int64_t wall_seconds);
 
+/// A step that failed only because its task had ended, or its group was gone already.
+[[nodiscard]] bool overtaken(const StepResult& result);
+
 /// The plan without what is contested, or refused by systemd, and not due yet.
 [[nodiscard]] Plan without_contested(const Plan& plan, const Record& record,
                                      const Observed& observed, Instant now);

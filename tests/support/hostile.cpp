@@ -298,7 +298,7 @@ class Forger final {
       observed_.kata_group = *path;
     observed_.history.container_started = chance(2);
     if (chance(3)) observed_.history.largest_memory_sum = choose_(1ULL << 40);
-    observed_.vmm_age_ms = choose_(3000);
+    observed_.vmm_age_ms = choose_(10'000);
   }
 
   const Choose& choose_;

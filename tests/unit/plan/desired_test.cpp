@@ -316,10 +316,10 @@ TEST(Desired, AVmmWithoutVcpusIsSaidAfterAWhile) {
   SandboxWorld world(s);
   world.boot();
   auto round = world.look();
-  round.observed.vmm_age_ms = 999;
+  round.observed.vmm_age_ms = 4999;
   EXPECT_FALSE(
       has(desired(s.config, round.observed).conditions, ConditionName::threads_unclassified));
-  round.observed.vmm_age_ms = 1000;
+  round.observed.vmm_age_ms = 5000;
   EXPECT_TRUE(
       has(desired(s.config, round.observed).conditions, ConditionName::threads_unclassified));
   (void)world.pass();
