@@ -72,3 +72,20 @@ nothing_left() {
 
 # value POD-GROUP FILE: of a cgroup below the root
 value() { cat "$cgroups$1/$2"; }
+
+# whole_life POD: of a pod that runs already: containers come, change and go, and so does the pod.
+whole_life() {
+  local id
+  id=$(pod_id "$1")
+  run_container "$1" first 128 50000
+  run_container "$1" second 128 20000
+  placed "$1"
+  update_container "$1" second 192 30000
+  placed "$1"
+  stop_container "$1" first
+  placed "$1"
+  equal "conditions" "$(conditions "$id")" ""
+  stop_pod "$1"
+  nothing_left "$1" "$id"
+  remove_pod_cgroup "$1"
+}

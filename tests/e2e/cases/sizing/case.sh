@@ -25,6 +25,12 @@ update_container 1 sidecar 224 30000
 limits_become $((352 + 350)) "80000 100000"
 stop_container 1 sidecar
 limits_become $((352 + 350)) "50000 100000"
+explained=$(cgctl explain "$(pod_id 1)")
+say "$explained"
+for text in "memory.max of sandbox = $(((352 + 350) << 20))" 'memory_overhead="350"' \
+  "cpu.max of vcpu = 50000 100000" "memory of container app = $((128 << 20))"; do
+  [[ $explained == *"$text"* ]] || fail "cgctl explain does not say: $text"
+done
 systemctl restart kata-cgroupd
 placed 1
 limits_become $((352 + 350)) "50000 100000"
