@@ -170,15 +170,18 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
 }
 
 /// A thread that nothing names yet is looked at again: 1, 2, 4, 8, 16 ms, then every 32 ms up to
-/// 500 ms, and a last time when it is to be said that there is no vCPU; a vCPU that KVM knows but
+/// 500 ms, and a last time when it is to be said that no vCPU was found; a vCPU that KVM knows but
 /// that has not run yet, for as long, with doubling delay.
 std::optional<Instant> next_look(Record& record, const Observed& observed, Instant now) {
   std::set<TaskKey> unnamed;
+  bool any_vcpu = false;
   for (const auto& process : observed.processes) {
     if (process.role != ProcessRole::vmm) continue;
-    for (const auto& thread : process.threads)
+    for (const auto& thread : process.threads) {
+      any_vcpu = any_vcpu || thread.cls == ThreadClass::vcpu;
       if (thread.by == ClassSource::fallback || thread.by == ClassSource::role)
         unnamed.insert(thread.facts.key);
+    }
   }
   const bool grown =
       !std::includes(record.unnamed.begin(), record.unnamed.end(), unnamed.begin(), unnamed.end());
@@ -192,7 +195,7 @@ std::optional<Instant> next_look(Record& record, const Observed& observed, Insta
   if (age > milliseconds(500)) {
     if (observed.kvm_incomplete)
       return now + std::clamp<Instant>(age, milliseconds(500), seconds(30));
-    if (age >= kLastLook) return std::nullopt;
+    if (any_vcpu || age >= kLastLook) return std::nullopt;
     return record.looking_since + kLastLook;
   }
   const auto doubled = milliseconds(std::int64_t{1} << std::min(record.looks, 15U));
