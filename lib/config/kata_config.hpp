@@ -8,13 +8,13 @@
 
 namespace kcg {
 
-/// [runtime] sandbox_cgroup_only; nullopt: not given, not a flag, or the text is not TOML.
 /// Value: [runtime] sandbox_cgroup_only, and the line where it stands.
 struct KataConfigWord {
   bool only = false;
   unsigned line = 0;
   bool operator==(const KataConfigWord&) const = default;
 };
+/// nullopt: not given, not a flag, or the text is not TOML.
 [[nodiscard]] std::optional<KataConfigWord> kata_sandbox_cgroup_only(std::string_view toml);
 
 }  // namespace kcg

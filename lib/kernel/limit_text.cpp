@@ -7,9 +7,6 @@ namespace kcg {
 
 namespace {
 
-/// v1 shows "unlimited" as LONG_MAX rounded down to a page; 64 KiB is the largest page.
-constexpr std::uint64_t kUnlimitedV1 = (std::uint64_t{1} << 63) - 65536;
-
 std::string text_or(Limit limit, std::string_view unlimited) {
   return limit ? fmt::format("{}", *limit) : std::string(unlimited);
 }
@@ -39,7 +36,7 @@ Result<Limit> parse_memory_limit(std::string_view text) {
   if (word == "max") return Limit();
   const auto value = parse_u64(word);
   if (!value) return fail(0, "memory limit '{}': neither 'max' nor a number", escaped(word));
-  return *value >= kUnlimitedV1 ? Limit() : Limit(*value);
+  return *value >= kUnlimitedMemory ? Limit() : Limit(*value);
 }
 
 Result<CpuBandwidth> parse_cpu_max(std::string_view text) {

@@ -12,13 +12,20 @@
 
 namespace kcg {
 
+/// v1 shows "unlimited" as LONG_MAX rounded down to a page, and takes what is not less for it; 64
+/// KiB is the largest page.
+inline constexpr std::uint64_t kUnlimitedMemory = (std::uint64_t{1} << 63) - 65536;
+
+/// The period that we always write.
+inline constexpr std::uint64_t kPeriodUs = 100'000;
+
 /// A value, or nothing for "unlimited"; never a magic number.
 using Limit = std::optional<std::uint64_t>;
 
 /// Value: CPU bandwidth in microseconds per period.
 struct CpuBandwidth {
   Limit quota;
-  std::uint64_t period = 100'000;
+  std::uint64_t period = kPeriodUs;
   bool operator==(const CpuBandwidth&) const = default;
 };
 

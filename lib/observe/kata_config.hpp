@@ -10,12 +10,12 @@
 
 namespace kcg {
 
-/// sandbox_cgroup_only of the first configured file that exists; nullopt: none says it.
 /// Value: sandbox_cgroup_only of Kata's configuration.toml, and "<file>:<line>".
 struct KataConfig {
   bool only = false;
   std::string where;
 };
+/// Of the first configured file that exists; nullopt: it does not say, or there is none.
 [[nodiscard]] std::optional<KataConfig> read_kata_config(const Config::Discovery& discovery);
 
 }  // namespace kcg

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
+#include "kernel/limit_text.hpp"
 #include "plan/explain.hpp"
 #include "plan/groups.hpp"
 #include "plan/layout.hpp"
@@ -19,7 +21,6 @@ namespace {
 /// A VMM that has run this long should have shown its vCPUs; one that fills huge pages first, or
 /// whose processor is emulated, takes seconds.
 constexpr std::uint64_t kVcpuGraceMs = 5000;
-constexpr std::uint64_t kPeriodUs = 100'000;
 
 std::optional<std::uint64_t> number(const GroupState* group, const char* file) {
   const auto text = group == nullptr ? std::nullopt : group->file(file);
@@ -37,12 +38,11 @@ std::optional<std::uint64_t> quota_of(const GroupState* group) {
 /// Smallest limits among the ancestors of the sandbox group.
 SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
   SizingParent parent;
-  constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
   for (const auto& h : observed.host.hierarchies) {
     for (CgroupPath path = sandbox.parent();; path = path.parent()) {
       const auto* group = observed.group({h.name, path});
       const auto memory = number(group, h.unified ? "memory.max" : "memory.limit_in_bytes");
-      if (memory && *memory < kV1Unlimited &&
+      if (memory && *memory < kUnlimitedMemory &&
           (!parent.smallest_memory_max || *memory < *parent.smallest_memory_max)) {
         parent.smallest_memory_max = memory;
         parent.smallest_memory_group = path.str();
@@ -63,7 +63,6 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
 
 /// RAM of the VM: Kata's state, else the VMM's `-m` argument.
 std::optional<std::uint64_t> vm_memory(const Observed& observed) {
-  constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
   const auto& kata = observed.inputs.kata;
   if (kata && kata->boot_memory_mib > 0)
     return (kata->boot_memory_mib + kata->hotplugged_memory_mib) * kMib;
@@ -163,7 +162,7 @@ void add_process_conditions(const Observed& observed, std::vector<Condition>& co
 
 /// What was touched before the move stays charged where it was.
 std::optional<Condition> charged_elsewhere(const Observed& observed) {
-  constexpr std::uint64_t kIgnored = std::uint64_t{16} << 20;
+  constexpr std::uint64_t kIgnored = 16 * kMib;
   constexpr std::uint64_t kIgnoredShare = 50;  // 2 %
   if (!observed.charge || !observed.charge->group) return std::nullopt;
   const auto& [members, group] = *observed.charge;

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
+#include "kernel/limit_text.hpp"
 #include "plan/diff_parts.hpp"
 #include "plan/layout.hpp"
 #include "plan/unit_properties.hpp"
@@ -157,11 +158,10 @@ void Steps::carry_devices(const WantedGroup& group) {
 /// v1 refuses more memory than memory and swap together may be: where somebody has limited that
 /// sum, it goes ahead.
 void Steps::raise_swap(const WantedGroup& group, const WantedFile& limit) {
-  constexpr std::uint64_t kUnlimited = (std::uint64_t{1} << 63) - 65536;
   const auto* now = observed_.group(group.ref);
   const auto text = now == nullptr ? std::nullopt : now->file("memory.memsw.limit_in_bytes");
   const auto have = text ? parse_u64(*text) : std::nullopt;
-  if (!have || *have >= parse_u64(limit.value).value_or(kUnlimited)) return;
+  if (!have || *have >= parse_u64(limit.value).value_or(kUnlimitedMemory)) return;
   set_file(group, Op::limit, {"memory.memsw.limit_in_bytes", limit.value}, *text);
 }
 

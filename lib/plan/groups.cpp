@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
+#include "kernel/limit_text.hpp"
 
 namespace kcg {
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kPodControllers = {"cpu", "cpuset", "memory", "io",
                                                              "pids"};
 constexpr std::array<std::string_view, 3> kThreadedControllers = {"cpu", "cpuset", "pids"};
-constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
 /// Limits that sizing may set, with the text that lifts them.
 using Defaults = std::array<std::pair<std::string_view, std::string_view>, 3>;
 constexpr Defaults kDefaultsV2 = {
@@ -230,7 +230,7 @@ class Builder final {
   static bool is_default(const std::string& text, std::string_view unlimited) {
     if (text.empty() || text == unlimited) return true;
     const auto number = parse_u64(text);
-    return unlimited == "-1" && number && *number >= kV1Unlimited;
+    return unlimited == "-1" && number && *number >= kUnlimitedMemory;
   }
 
   /// memory max only grows while a VM lives.
@@ -240,7 +240,7 @@ class Builder final {
     const auto current = now == nullptr ? std::nullopt : now->file(limit.key);
     const std::uint64_t have = current ? parse_u64(*current).value_or(0) : 0;
     const std::uint64_t want = parse_u64(limit.value).value_or(0);
-    if (have < kV1Unlimited && have > want && want > 0) limit.value = *current;
+    if (have < kUnlimitedMemory && have > want && want > 0) limit.value = *current;
     return limit;
   }
 

@@ -7,15 +7,13 @@
 
 #include "base/text.hpp"
 #include "kernel/keyed.hpp"
+#include "kernel/limit_text.hpp"
 #include "oci/cgroups_path.hpp"
 #include "plan/sizing.hpp"
 
 namespace kcg {
 
 namespace {
-
-/// From here on v1 means "none".
-constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
 
 std::optional<std::uint64_t> number(const GroupState& group, const char* v2, const char* v1) {
   auto text = group.file(v2);
@@ -25,7 +23,7 @@ std::optional<std::uint64_t> number(const GroupState& group, const char* v2, con
 
 std::optional<std::uint64_t> limit_of(const GroupState& group) {
   const auto limit = number(group, "memory.max", "memory.limit_in_bytes");
-  return limit && *limit < kV1Unlimited ? limit : std::nullopt;
+  return limit && *limit < kUnlimitedMemory ? limit : std::nullopt;
 }
 
 std::optional<std::uint64_t> usage_of(const GroupState& group) {
@@ -64,7 +62,7 @@ std::string budget_text(const Budget& budget) {
   if (!budget.sum) return "its budget has no bound: " + budget.formula;
   const auto total =
       static_cast<double>(*budget.sum) + static_cast<double>(budget.overhead.memory_bytes);
-  if (total >= static_cast<double>(kV1Unlimited)) return "its budget is beyond all limits";
+  if (total >= static_cast<double>(kUnlimitedMemory)) return "its budget is beyond all limits";
   return fmt::format("its budget is S + O = ({}) + {} = {} bytes", budget.formula,
                      budget.overhead.memory_bytes, *budget.sum + budget.overhead.memory_bytes);
 }

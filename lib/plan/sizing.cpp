@@ -11,7 +11,6 @@
 namespace kcg {
 
 using sizing::Bound;
-using sizing::kPeriodUs;
 
 namespace {
 

@@ -40,7 +40,7 @@ std::string handler_of(const SandboxInputs& inputs) {
 }
 
 std::uint64_t mib_to_bytes(std::uint64_t mib) {
-  return sizing::multiply(mib, sizing::kMib).value_or(std::numeric_limits<std::uint64_t>::max());
+  return sizing::multiply(mib, kMib).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace

@@ -10,16 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
+#include "kernel/limit_text.hpp"
 #include "plan/sizing.hpp"
 
 namespace kcg::sizing {
 
 using Amount = std::optional<std::uint64_t>;  ///< nullopt: unlimited
-
-inline constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kPeriodUs = 100'000;
-/// From here on the kernel reads and shows a memory limit as "none", on any page size.
-inline constexpr std::uint64_t kUnlimitedMemory = (std::uint64_t{1} << 63) - 65536;
 
 /// nullopt on overflow.
 [[nodiscard]] std::optional<std::uint64_t> add(std::uint64_t a, std::uint64_t b);

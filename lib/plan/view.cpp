@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "kernel/limit_text.hpp"
 #include "plan/sizing.hpp"
 
 namespace kcg {
@@ -95,14 +96,13 @@ std::vector<GroupView> group_views(const Observed& observed, const Desired& desi
 
 /// Limit and usage of the group that memory is charged to.
 void add_memory(SandboxView& view) {
-  constexpr std::uint64_t kV1Unlimited = (std::uint64_t{1} << 63) - 65536;
   for (const auto& group : view.groups) {
     if (!group.memory_current || view.memory_used) continue;
     view.memory_used = group.memory_current;
     for (const auto* key : {"memory.max", "memory.limit_in_bytes"}) {
       const auto it = group.limits.find(key);
       const auto limit = it == group.limits.end() ? std::nullopt : parse_u64(it->second);
-      if (limit && *limit < kV1Unlimited) view.memory_limit = limit;
+      if (limit && *limit < kUnlimitedMemory) view.memory_limit = limit;
     }
   }
 }
