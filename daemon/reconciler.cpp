@@ -153,7 +153,8 @@ void Reconciler::stay_warm(const Look& look) {
 void Reconciler::note_report(const SandboxId& id, const Report& report) {
   for (const auto& result : report.results) {
     const auto& step = result.step;
-    const bool failed = result.outcome == Outcome::failed && !overtaken(result);
+    const bool failed =
+        result.outcome == Outcome::failed && !overtaken(result) && !still_busy(result);
     if (!failed && !world_.log.enabled(LogLevel::debug)) continue;
     const auto text =
         fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.op), step.group.hierarchy,

@@ -63,6 +63,7 @@ struct Observed {
   SandboxInputs inputs;
   bool proven_kata = false;        ///< some proof that this is Kata's, not only an annotation
   bool gone = false;               ///< shim and VMM have ended, or bundle gone and no process left
+  std::uint64_t gone_ms = 0;       ///< since that was first seen
   bool unmanaged = false;          ///< ran before our first start and placement.existing = leave
   bool creation_recorded = false;  ///< we noted in our run directory that we create its groups
   bool assumed = false;  ///< `plan --bundle`: nothing runs; taken as what a Kata of today would do

@@ -57,12 +57,14 @@ std::optional<CgroupPath> kata_group_of(const Observed& observed) {
   return known.empty() ? std::nullopt : std::optional(known.front());
 }
 
+std::uint64_t ms(Instant time) { return static_cast<std::uint64_t>(time.count() / 1000); }
+
 void add_ages(const Clock& clock, Observed& observed) {
   const auto* first = observed.first(ProcessRole::vmm);
   const bool vmm = first != nullptr;
   if (!vmm) first = observed.first(ProcessRole::shim);
   if (first == nullptr) return;
-  const auto now_ms = static_cast<std::uint64_t>(clock.now().count() / 1000);
+  const auto now_ms = ms(clock.now());
   const auto start_ms = first->facts.key.start * 1000 / kTicksPerSecond;
   const auto age_ms = now_ms > start_ms ? now_ms - start_ms : 0;
   if (vmm) observed.vmm_age_ms = age_ms;
@@ -117,6 +119,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.kata_group = kata_group_of(observed);
   observed.proven_kata = kata_proof(observed.inputs).has_value() || !observed.processes.empty();
   observed.gone = is_gone(observed, record);
+  if (observed.gone && record.ended) observed.gone_ms = ms(clock.now() - *record.ended);
   observed.unmanaged = is_unmanaged(observed, context);
   add_ages(clock, observed);
   if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);

@@ -61,11 +61,8 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
   return parent;
 }
 
-/// RAM of the VM: Kata's state, else the VMM's `-m` argument.
-std::optional<std::uint64_t> vm_memory(const Observed& observed) {
-  const auto& kata = observed.inputs.kata;
-  if (kata && kata->boot_memory_mib > 0)
-    return (kata->boot_memory_mib + kata->hotplugged_memory_mib) * kMib;
+/// RAM of the VM by the VMM's `-m` argument.
+std::optional<std::uint64_t> vmm_memory(const Observed& observed) {
   const auto* vmm = observed.first(ProcessRole::vmm);
   if (vmm == nullptr || vmm->hypervisor != Hypervisor::qemu) return std::nullopt;
   const auto& args = vmm->facts.args;
@@ -97,7 +94,7 @@ SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPa
     for (const auto& thread : process.threads)
       request.vcpus += thread.cls == ThreadClass::vcpu ? 1U : 0U;
   request.local_vmm = !observed.inputs.kata || observed.inputs.kata->hypervisor != "remote";
-  request.vm_memory = vm_memory(observed);
+  request.vmm_memory = vmm_memory(observed);
   request.parent = parent_of(observed, sandbox);
   request.history = history_of(observed);
   return request;
@@ -167,8 +164,8 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
   if (!observed.charge || !observed.charge->group) return std::nullopt;
   const auto& [members, group] = *observed.charge;
   const auto residue = members - std::min(members, *group);
-  if (residue <= std::max(kIgnored, vm_memory(observed).value_or(0) / kIgnoredShare))
-    return std::nullopt;
+  const auto ram = vm_memory(observed.inputs, vmm_memory(observed)).value_or(0);
+  if (residue <= std::max(kIgnored, ram / kIgnoredShare)) return std::nullopt;
   return Condition{
       ConditionName::charged_elsewhere,
       fmt::format("estimated: {} of {} bytes that its processes have touched are not charged to "

@@ -9,6 +9,7 @@
 #include "kernel/limit_text.hpp"
 #include "plan/diff_parts.hpp"
 #include "plan/layout.hpp"
+#include "plan/scope.hpp"
 #include "plan/unit_properties.hpp"
 
 namespace kcg::steps {
@@ -192,15 +193,11 @@ void Steps::adjust(const WantedGroup& group) {
   }
 }
 
-/// A scope goes when systemd removes it; what Kata may have made stays while Kata has state.
+/// What Kata may have made stays while Kata has state.
 bool Steps::removed_by_others(const GroupRef& ref) const {
-  const auto* hierarchy = observed_.host.find(ref.hierarchy);
-  const auto above = ref.path.parent();
-  const auto name = ref.path.name();
-  const bool in_slice = above.is_root() || above.name().ends_with(".slice");
-  const bool scope = in_slice && name.starts_with("kata-") && name.ends_with(".scope");
-  if (scope && hierarchy != nullptr && systemd_manages(*hierarchy)) return true;
-  const bool katas = name.starts_with("kata_") || above.str() == "/kata_overhead";
+  if (left_to_systemd(observed_, ref)) return true;
+  const bool katas =
+      ref.path.name().starts_with("kata_") || ref.path.parent().str() == "/kata_overhead";
   return katas && observed_.inputs.kata.has_value();
 }
 

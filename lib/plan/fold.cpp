@@ -73,9 +73,8 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
   for (const auto& result : report.results) {
     if (result.stranger) conditions.push_back(failure_condition(result));
     if (result.outcome != Outcome::failed || result.stranger) continue;
-    if (overtaken(result)) continue;
+    if (overtaken(result) || still_busy(result)) continue;
     if (too_early(result) && record.move_tries <= kMoveTries) continue;
-    if (result.step.op == Op::remove && result.code == kEBUSY) continue;
     conditions.push_back(failure_condition(result));
   }
   if (record.removal_tries > kRemovalTries)
@@ -147,7 +146,7 @@ std::size_t failed_removals(const Report& report) {
       }));
 }
 
-void remember(Record& record, const Observed& observed, const Desired& desired) {
+void remember(Record& record, const Observed& observed, const Desired& desired, Instant now) {
   record.trusted.clear();
   for (const auto& process : observed.processes)
     record.trusted.insert({process.facts.key, process.role, process.hypervisor});
@@ -156,14 +155,17 @@ void remember(Record& record, const Observed& observed, const Desired& desired) 
   for (const auto& [ref, group] : observed.groups)
     if (group.mark == observed.inputs.id.str()) record.found_groups.insert(ref);
   record.history = desired.history;
-  record.ended = observed.gone;
   // A bundle that is still being written proves nobody; its shim has announced itself already.
   if (observed.inputs.bundle || observed.gone) record.shim_candidates.clear();
   // Two clocks are subtracted to tell it: a second more or less is no news.
   const auto drift = observed.created - record.created;
   if (drift > 1 || drift < -1) record.created = observed.created;
-  // Docker starts a container again under its old id.
-  if (observed.gone) record.fixed.reset();
+  if (!observed.gone) {
+    record.ended.reset();
+  } else if (!record.ended) {
+    record.ended = now;
+    record.fixed.reset();  // Docker starts a container again under its old id
+  }
   record.watched = !observed.gone && (record.watched || !vmm_started(observed));
   if (desired.act && !observed.gone && vmm_started(observed) && !record.fixed)
     record.fixed = FixedLayout{desired.layout, desired.layout_source, desired.form};
@@ -237,11 +239,15 @@ bool overtaken(const StepResult& result) {
   return result.outcome == Outcome::failed && ends && vanished;
 }
 
+bool still_busy(const StepResult& result) {
+  return result.outcome == Outcome::failed && result.step.op == Op::remove && result.code == kEBUSY;
+}
+
 Folded fold(const Record& before, const Observed& observed, const Desired& desired,
             const Report& report, unsigned round, Instant now, std::int64_t wall_seconds) {
   Folded out{before, {}};
   Record& record = out.record;
-  remember(record, observed, desired);
+  remember(record, observed, desired, now);
   count_heals(record, observed, report, now);
   count_scope_tries(record, observed, desired, report, now);
 
@@ -251,7 +257,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   record.move_tries = early ? record.move_tries + 1 : 0;
   record.conditions = merge(
       before.conditions, current_conditions(record, observed, desired, report, round), wall_seconds,
-      before.ended && !observed.gone, observed.first(ProcessRole::vmm) != nullptr);
+      before.ended.has_value() && !observed.gone, observed.first(ProcessRole::vmm) != nullptr);
   const bool any_failed =
       std::any_of(report.results.begin(), report.results.end(),
                   [](const StepResult& r) { return r.outcome == Outcome::failed; });
@@ -266,7 +272,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   else if (early && record.move_tries <= kMoveTries)
     out.follow_up.retry_at = now + kMoveRetry;
   else
-    out.follow_up.retry_at = scope_wake(record, now);
+    out.follow_up.retry_at = scope_wake(record, observed, now);
   const bool settled =
       !out.follow_up.again && !blocked && !early && missing_scope(observed, desired) == nullptr;
   if (settled && report.done() > 0)

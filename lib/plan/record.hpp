@@ -56,7 +56,7 @@ struct Record {
   std::optional<Instant> charge_due;  ///< v2: when to see where memory is charged; once
   bool charge_seen = false;
   std::int64_t created = 0;         ///< seconds since the epoch: start of VMM, else shim
-  bool ended = false;               ///< it had processes or groups, and all processes are gone
+  std::optional<Instant> ended;     ///< since when it is gone, as far as was seen
   std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
   std::set<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
   bool operator==(const Record&) const = default;
@@ -82,6 +82,9 @@ struct Folded {
 
 /// A step that failed only because its task had ended, or its group was gone already.
 [[nodiscard]] bool overtaken(const StepResult& result);
+
+/// A removal that is tried again: members of the group are still dying.
+[[nodiscard]] bool still_busy(const StepResult& result);
 
 /// The plan without what is contested, or refused by systemd, and not due yet.
 [[nodiscard]] Plan without_contested(const Plan& plan, const Record& record,

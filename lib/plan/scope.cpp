@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "plan/layout.hpp"
 #include "plan/unit_properties.hpp"
 
 namespace kcg {
@@ -17,6 +18,8 @@ using std::chrono::seconds;
 constexpr Instant kJobTimeout = seconds(90);
 constexpr Instant kFirstDelay = seconds(1);
 constexpr Instant kLongestDelay = minutes(10);
+/// How long systemd may take for the removal of an ended scope.
+constexpr Instant kRemovalGrace = seconds(5);
 
 bool asks_systemd(const StepResult& result) {
   const bool scope = result.step.op == Op::start_scope || result.step.op == Op::set_scope;
@@ -94,6 +97,16 @@ bool scope_holds_us(const Observed& observed, const WantedGroup& group) {
   return group.scope && std::any_of(observed.processes.begin(), observed.processes.end(), inside);
 }
 
+bool left_to_systemd(const Observed& observed, const GroupRef& group) {
+  const auto* hierarchy = observed.host.find(group.hierarchy);
+  const auto slice = group.path.parent();
+  const auto name = group.path.name();
+  const bool in_slice = slice.is_root() || slice.name().ends_with(".slice");
+  const bool scope = in_slice && name.starts_with("kata-") && name.ends_with(".scope");
+  return scope && hierarchy != nullptr && systemd_manages(*hierarchy) &&
+         std::chrono::milliseconds(observed.gone_ms) < kRemovalGrace;
+}
+
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
                        const Report& report, Instant now) {
   record.pending = observed.pending;
@@ -136,9 +149,13 @@ std::optional<Condition> scope_condition(const Record& record, const Desired& de
                   times, unit, problem.empty() ? "nothing came of it" : problem, unit)};
 }
 
-std::optional<Instant> scope_wake(const Record& record, Instant now) {
+std::optional<Instant> scope_wake(const Record& record, const Observed& observed, Instant now) {
   if (record.pending) return record.scope_asked + kJobTimeout;
   if (record.scope_tries > 0) return std::max(record.scope_due, now);
+  const bool left =
+      std::any_of(record.found_groups.begin(), record.found_groups.end(),
+                  [&](const auto& group) { return left_to_systemd(observed, group); });
+  if (left && record.ended) return *record.ended + kRemovalGrace;
   return std::nullopt;
 }
 

@@ -21,6 +21,10 @@ namespace kcg {
 /// our request, whatever became of our knowledge of it.
 [[nodiscard]] bool scope_holds_us(const Observed& observed, const WantedGroup& group);
 
+/// systemd removes the directory of an ended scope, but tries it once: where members were still
+/// dying in our thread groups it stays, and after some seconds it is ours to remove.
+[[nodiscard]] bool left_to_systemd(const Observed& observed, const GroupRef& group);
+
 /// fold(): what is waited for, and how often systemd was asked in vain.
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
                        const Report& report, Instant now);
@@ -28,6 +32,7 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
 [[nodiscard]] std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
                                                        const Report& report);
 /// fold(): when to look at it again if nobody says anything.
-[[nodiscard]] std::optional<Instant> scope_wake(const Record& record, Instant now);
+[[nodiscard]] std::optional<Instant> scope_wake(const Record& record, const Observed& observed,
+                                                Instant now);
 
 }  // namespace kcg

@@ -31,9 +31,9 @@ struct SizingRequest {
   Layout layout = Layout::sandbox_only;
   bool unified = true;  ///< v2 file names, else v1's
   std::uint64_t page_size = 4096;
-  std::uint32_t vcpus = 0;                 ///< known vCPU threads
-  bool local_vmm = true;                   ///< false: remote hypervisor
-  std::optional<std::uint64_t> vm_memory;  ///< RAM of the VM in bytes
+  std::uint32_t vcpus = 0;                  ///< known vCPU threads
+  bool local_vmm = true;                    ///< false: remote hypervisor
+  std::optional<std::uint64_t> vmm_memory;  ///< RAM by the VMM's command line, in bytes
   SizingParent parent;
   History history;
 };
@@ -66,6 +66,10 @@ struct Budget {
 /// lifted. Explanations are about "<file> of <role of the group>": "memory.max of sandbox".
 [[nodiscard]] Sizing size(const Config& config, const SandboxInputs& inputs,
                           const SizingRequest& request);
+
+/// RAM of the VM in bytes: Kata's own record, else what its command line says; nullopt: not known.
+[[nodiscard]] std::optional<std::uint64_t> vm_memory(const SandboxInputs& inputs,
+                                                     std::optional<std::uint64_t> vmm_memory);
 
 /// All containers but the pause container, by id, each with the limits of the first source that
 /// knows it.

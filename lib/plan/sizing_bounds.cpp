@@ -13,13 +13,6 @@ constexpr std::uint64_t kMinQuotaUs = 1000;
 /// The kernel refuses more: 44 bits of microseconds.
 constexpr std::uint64_t kMaxQuotaUs = (std::uint64_t{1} << 44) - 1;
 
-/// RAM of the VM; nullopt: not known. Kata's own record counts before what was read elsewhere.
-Amount vm_memory(const SandboxInputs& inputs, const SizingRequest& request) {
-  if (!inputs.kata || inputs.kata->boot_memory_mib == 0) return request.vm_memory;
-  const auto mib = add(inputs.kata->boot_memory_mib, inputs.kata->hotplugged_memory_mib);
-  return mib ? multiply(*mib, kMib) : std::nullopt;
-}
-
 }  // namespace
 
 Bound memory_bound(std::uint64_t bytes, const std::string& formula, std::uint64_t page_size) {
@@ -65,7 +58,7 @@ void check_parent(const SizingRequest& request, const OverheadChoice& overhead, 
 
 void check_vm(const SandboxInputs& inputs, const SizingRequest& request,
               const OverheadChoice& overhead, Amount own, std::vector<Condition>& conditions) {
-  const auto ram = vm_memory(inputs, request);
+  const auto ram = vm_memory(inputs, request.vmm_memory);
   if (!ram) return;
   const auto& parent = request.parent;
   const auto above = parent.smallest_memory_max.value_or(kUnlimitedMemory);
@@ -81,3 +74,14 @@ void check_vm(const SandboxInputs& inputs, const SizingRequest& request,
 }
 
 }  // namespace kcg::sizing
+
+namespace kcg {
+
+std::optional<std::uint64_t> vm_memory(const SandboxInputs& inputs,
+                                       std::optional<std::uint64_t> vmm_memory) {
+  if (!inputs.kata || inputs.kata->boot_memory_mib == 0) return vmm_memory;
+  const auto mib = sizing::add(inputs.kata->boot_memory_mib, inputs.kata->hotplugged_memory_mib);
+  return mib ? sizing::multiply(*mib, kMib) : std::nullopt;
+}
+
+}  // namespace kcg

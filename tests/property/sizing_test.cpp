@@ -118,7 +118,7 @@ SizingRequest random_request(Random& random) {
   out.unified = random.chance(2);
   out.page_size = random.chance(3) ? 65536 : kPage;
   out.vcpus = static_cast<std::uint32_t>(random.number());
-  out.vm_memory = random.maybe(random.number());
+  out.vmm_memory = random.maybe(random.number());
   out.parent.smallest_memory_max = random.maybe(random.number());
   out.parent.smallest_quota_us = random.maybe(random.number());
   out.parent.pod_shares = random.maybe(random.number());

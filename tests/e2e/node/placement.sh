@@ -60,7 +60,12 @@ places() {
 
 group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 
-childless() { [[ -z $(find "$1" -mindepth 1 -type d | tee /dev/stderr) ]]; }
+# childless DIRECTORY: or says which groups are below it
+childless() {
+  local below
+  below=$(find "$1" -mindepth 1 -type d)
+  [[ -z $below ]] || { echo "$below" && return 1; }
+}
 
 # nothing_left POD ID: after its end, neither of ours nor of Kata's.
 nothing_left() {

@@ -150,6 +150,35 @@ TEST_F(Scopes, TheSandboxEndsWhileAJobIsOpen) {
   EXPECT_TRUE(world_->pass().follow_up.forget);
 }
 
+TEST_F(Scopes, WhatSystemdLeavesOfAnEndedScopeIsRemovedLater) {
+  place();
+  world_->end_all();
+  world_->kata_cleans_up();
+  const auto first = world_->pass();
+  EXPECT_EQ(world_->marked_groups(),
+            (std::vector<std::string>{"v2:" + world_->expected_sandbox_group()}))
+      << "the thread groups have gone, the scope is systemd's";
+  EXPECT_FALSE(first.follow_up.forget);
+  ASSERT_EQ(first.follow_up.retry_at, world_->clock.now() + 5s);
+  world_->clock.advance(5s);
+  EXPECT_TRUE(world_->pass().follow_up.forget);
+  EXPECT_TRUE(world_->marked_groups().empty());
+}
+
+TEST_F(Scopes, AScopeThatIsLeftFromBeforeARestartIsRemoved) {
+  place();
+  world_->end_all();
+  world_->kata_cleans_up();
+  (void)world_->pass();
+  const GroupRef scope{"v2", CgroupPath::parse(world_->expected_sandbox_group()).value()};
+  world_->restart_daemon();
+  world_->record.found_groups = {scope};
+  (void)world_->pass();
+  world_->clock.advance(5s);
+  EXPECT_TRUE(world_->pass().follow_up.forget);
+  EXPECT_TRUE(world_->marked_groups().empty());
+}
+
 TEST_F(Scopes, AScopeBeginsWithItsLimits) {
   world_->scenario.config.sizing.memory = MemorySizing::always;
   (void)world_->pass();

@@ -90,7 +90,7 @@ SizingRequest request_of(const json& row) {
   request.page_size = row.value("page", std::uint64_t{4096});
   request.vcpus = row.value("vcpus", 0U);
   request.local_vmm = row.value("local_vmm", true);
-  request.vm_memory = maybe_mib(row, "vm_mib");
+  request.vmm_memory = maybe_mib(row, "vm_mib");
   request.parent.smallest_memory_max = maybe_mib(row, "parent_memory_mib");
   request.parent.smallest_memory_group = "/kubepods/podU";
   request.parent.smallest_quota_us = maybe<std::uint64_t>(row, "parent_quota");
