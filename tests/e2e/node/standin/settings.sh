@@ -10,6 +10,7 @@ VCPUS=2
 MAX_VCPUS=4
 MEMORY_MIB=128
 GUEST=halt         # what the vCPUs do: halt, spin, or eat (all of the guest's memory)
+CONTAINER=wait     # what a container's process does: wait, or spin
 PAUSED=false       # true: the VM waits for QMP's "cont"
 THREAD_NAMES=false # Kata names the threads of QEMU only when it is debugged
 # shellcheck source=/dev/null
