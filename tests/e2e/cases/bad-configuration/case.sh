@@ -3,18 +3,19 @@
 file=/etc/kata-cgroupd/config.d/case.toml
 mkdir -p "${file%/*}"
 printf '[placement]\nthread_grups = false\n' >$file
-named="$file:2:.*placement.thread_grups"
+named() { journalctl --no-pager --output=cat --unit=kata-cgroupd | grep -c "$file:2: placement.thread_grups"; }
 refused systemctl start kata-cgroupd
 equal "exit status" "$(systemctl show --value --property=ExecMainStatus kata-cgroupd)" 78
 equal "state" "$(systemctl show --value --property=ActiveState kata-cgroupd)" failed
-journalctl --no-pager --output=cat --unit=kata-cgroupd | grep "$named" || fail "the mistake is not named"
+equal "times that the mistake is named" "$(named)" 1
 
 printf '[placement]\nthread_groups = false\n' >$file
 systemctl start kata-cgroupd || fail "a good configuration is refused"
 run_pod 1
 in_one_group 1
 printf '[placement]\nthread_grups = true\n' >$file
-refused systemctl reload kata-cgroupd | grep "$named" || fail "a reload does not name the mistake"
+refused systemctl reload kata-cgroupd
+equal "times that the mistake is named" "$(named)" 2
 in_one_group 1
 printf '[placement]\nthread_groups = true\n' >$file
 systemctl reload kata-cgroupd || fail "a good configuration is refused"
