@@ -39,12 +39,13 @@ write_state() {
   echo '{}' >"$(state_directory)/persist.json"
   change_state '{CgroupPaths: null, Devices: null, State: $state, SandboxContainer: $id,
     SandboxCgroupPath: $path, OverheadCgroupPath: $overhead,
-    HypervisorState: {Type: "qemu", Pid: $pid, VirtiofsDaemonPid: 0, HotpluggedMemory: 0},
+    HypervisorState: {Type: "qemu", Pid: $pid, VirtiofsDaemonPid: $virtiofsd, HotpluggedMemory: 0},
     Config: {HypervisorType: "qemu", SandboxCgroupOnly: $only,
       HypervisorConfig: {MemorySize: $memory, NumVCPUsF: $vcpus},
       ContainerConfigs: ['"$entry"']}, PersistVersion: 2}' \
     --arg state "$1" --arg id "$sandbox" --arg path "$path" --arg overhead "$overhead" \
-    --argjson pid "$(<"$own/pid")" --argjson only "$SANDBOX_CGROUP_ONLY" \
+    --argjson pid "$(<"$own/pid")" \
+    --argjson virtiofsd "$(cat "$own/virtiofsd" 2>/dev/null || echo 0)" --argjson only "$SANDBOX_CGROUP_ONLY" \
     --argjson memory "$MEMORY_MIB" --argjson vcpus "$VCPUS" --slurpfile bundle "$config"
 }
 

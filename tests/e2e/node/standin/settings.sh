@@ -9,6 +9,7 @@ DEVICE_RULES=false # true: attaches a device program to the group it makes (cgro
 VCPUS=2
 MAX_VCPUS=4
 MEMORY_MIB=128
+VIRTIOFSD=true     # false: shares no files with the guest
 GUEST=halt         # what the vCPUs do: halt, spin, or eat (all of the guest's memory)
 CONTAINER=wait     # what a container's process does: wait, or spin
 PAUSED=false       # true: the VM waits for QMP's "cont"

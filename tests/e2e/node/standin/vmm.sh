@@ -33,7 +33,21 @@ firmware() {
   esac
 }
 
-# A child of the shim once this program has ended. Ready when its monitor is.
+# Children of the shim once this program has ended; virtiofsd starts another one in namespaces of
+# its own. It ends with QEMU.
+start_virtiofsd() {
+  local socket=$1
+  /usr/libexec/virtiofsd --cache=auto --socket-path="$socket" \
+    --shared-dir="/run/kata-containers/shared/sandboxes/$sandbox/shared" \
+    </dev/null >"$own/virtiofsd.log" 2>&1 &
+  echo -n $! >"$own/virtiofsd"
+  until [[ -S $socket ]]; do
+    alive "$(<"$own/virtiofsd")" || { cat "$own/virtiofsd.log" >&2 && exit 1; }
+    sleep 0.05
+  done
+}
+
+# Ready when its monitor is.
 start_vmm() {
   local vm
   vm=$(vm_directory)
@@ -51,6 +65,15 @@ start_vmm() {
     -smp "$VCPUS,cores=1,threads=1,sockets=$MAX_VCPUS,maxcpus=$MAX_VCPUS"
   )
   [[ $PAUSED == false ]] || arguments+=(-S)
+  if [[ $VIRTIOFSD == true ]]; then
+    start_virtiofsd "$vm/vhost-fs.sock"
+    arguments+=(
+      -object "memory-backend-file,id=dimm1,size=${MEMORY_MIB}M,mem-path=/dev/shm,share=on"
+      -numa "node,memdev=dimm1"
+      -chardev "socket,id=char-fs,path=$vm/vhost-fs.sock"
+      -device "vhost-user-fs-pci,chardev=char-fs,tag=kataShared"
+    )
+  fi
   qemu-system-x86_64 "${arguments[@]}" </dev/null >"$own/qemu.log" 2>&1 &
   echo -n $! >"$own/pid"
   until [[ -s $vm/pid && -S $vm/qmp.sock ]]; do
