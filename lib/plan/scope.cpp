@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr Instant kJobTimeout = seconds(90);
 constexpr Instant kFirstDelay = seconds(1);
 constexpr Instant kLongestDelay = minutes(10);
-/// How long systemd may take for the removal of an ended scope.
+/// How long systemd may take for the removal of an ended scope and of all that is below it.
 constexpr Instant kRemovalGrace = seconds(5);
 
 bool asks_systemd(const StepResult& result) {
@@ -30,6 +30,17 @@ bool holds(const GroupState& group, const std::vector<WantedFile>& files) {
   return std::all_of(files.begin(), files.end(), [&](const WantedFile& file) {
     return as_systemd_writes(file, group.file(file.key).value_or(""));
   });
+}
+
+/// A unit of systemd's, by its place.
+bool is_scope(const CgroupPath& path) {
+  const auto slice = path.parent();
+  return path.name().ends_with(".scope") && (slice.is_root() || slice.name().ends_with(".slice"));
+}
+
+bool in_scope(CgroupPath path) {
+  while (!path.is_root() && !is_scope(path)) path = path.parent();
+  return !path.is_root();
 }
 
 /// Every scope exists and has its limits.
@@ -99,12 +110,9 @@ bool scope_holds_us(const Observed& observed, const WantedGroup& group) {
 
 bool left_to_systemd(const Observed& observed, const GroupRef& group) {
   const auto* hierarchy = observed.host.find(group.hierarchy);
-  const auto slice = group.path.parent();
-  const auto name = group.path.name();
-  const bool in_slice = slice.is_root() || slice.name().ends_with(".slice");
-  const bool scope = in_slice && name.starts_with("kata-") && name.ends_with(".scope");
-  return scope && hierarchy != nullptr && systemd_manages(*hierarchy) &&
-         std::chrono::milliseconds(observed.gone_ms) < kRemovalGrace;
+  if (hierarchy == nullptr || !systemd_manages(*hierarchy)) return false;
+  if (!observed.gone) return is_scope(group.path);
+  return in_scope(group.path) && std::chrono::milliseconds(observed.gone_ms) < kRemovalGrace;
 }
 
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,

@@ -21,8 +21,9 @@ namespace kcg {
 /// our request, whatever became of our knowledge of it.
 [[nodiscard]] bool scope_holds_us(const Observed& observed, const WantedGroup& group);
 
-/// systemd removes the directory of an ended scope, but tries it once: where members were still
-/// dying in our thread groups it stays, and after some seconds it is ours to remove.
+/// systemd removes an ended scope, ours or Kata's, with all that is below it. If somebody else
+/// removes a part meanwhile, it gives up. It also tries only once, and cannot see who is still
+/// dying in threaded groups: what is left of ours after some seconds is ours to remove.
 [[nodiscard]] bool left_to_systemd(const Observed& observed, const GroupRef& group);
 
 /// fold(): what is waited for, and how often systemd was asked in vain.

@@ -155,9 +155,7 @@ TEST_F(Scopes, WhatSystemdLeavesOfAnEndedScopeIsRemovedLater) {
   world_->end_all();
   world_->kata_cleans_up();
   const auto first = world_->pass();
-  EXPECT_EQ(world_->marked_groups(),
-            (std::vector<std::string>{"v2:" + world_->expected_sandbox_group()}))
-      << "the thread groups have gone, the scope is systemd's";
+  EXPECT_EQ(world_->marked_groups().size(), 5U) << "systemd would give up if some were gone";
   EXPECT_FALSE(first.follow_up.forget);
   ASSERT_EQ(first.follow_up.retry_at, world_->clock.now() + 5s);
   world_->clock.advance(5s);
@@ -172,7 +170,7 @@ TEST_F(Scopes, AScopeThatIsLeftFromBeforeARestartIsRemoved) {
   (void)world_->pass();
   const GroupRef scope{"v2", CgroupPath::parse(world_->expected_sandbox_group()).value()};
   world_->restart_daemon();
-  world_->record.found_groups = {scope};
+  world_->record.found_groups.insert(scope);
   (void)world_->pass();
   world_->clock.advance(5s);
   EXPECT_TRUE(world_->pass().follow_up.forget);
