@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "kernel/limit_text.hpp"
+#include "plan/after_vmm.hpp"
 #include "plan/explain.hpp"
 #include "plan/groups.hpp"
 #include "plan/layout.hpp"
@@ -213,12 +214,16 @@ Desired desired(const Config& config, const Observed& observed) {
   if (sizing.memory_sum)
     want.history.largest_memory_sum =
         std::max(want.history.largest_memory_sum.value_or(0), *sizing.memory_sum);
+  want.overhead = sizing.overhead;
+  if (outlived_vmm(observed, *decision)) {
+    without_classes(config, observed, *paths, want);
+    return want;
+  }
   const auto usable = usable_hierarchies(observed, *decision, *paths);
   auto groups = wanted_groups(config, observed, *decision, *paths, usable, sizing);
   const auto append = [&want](std::vector<Condition>& more) {
     want.conditions.insert(want.conditions.end(), more.begin(), more.end());
   };
-  want.overhead = sizing.overhead;
   want.groups = std::move(groups.groups);
   want.enables = std::move(groups.enables);
   want.explanations = sizing.explanations;

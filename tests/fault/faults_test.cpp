@@ -87,7 +87,8 @@ TEST_P(Faults, WhileRemoving) {
       world.kata_cleans_up();
       world.systemd.collect_empty_scopes();
       world.record.ended = world.clock.now();
-      world.clock.advance(std::chrono::seconds(5));  // what stands in scopes was systemd's to remove
+      world.clock.advance(
+          std::chrono::seconds(5));  // what stands in scopes was systemd's to remove
       world.tree.clear_log();
       world.tree.fail_operation(k, code);
       (void)judged_pass(world);

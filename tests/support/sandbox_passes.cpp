@@ -90,7 +90,8 @@ std::string SandboxWorld::expected_group(ThreadClass cls, const Hierarchy& h) co
     if (cls == ThreadClass::vcpu && splits) return top;
     return scenario.config.layout.legacy_root + "/" + scenario.id;
   }
-  if (!splits || !scenario.config.placement.thread_groups) return top;
+  const bool outlived = scenario.systemd && unified() && record.fixed && vmm == 0;
+  if (!splits || outlived || !scenario.config.placement.thread_groups) return top;
   return top + "/" + std::string(name(cls));
 }
 

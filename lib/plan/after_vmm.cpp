@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/after_vmm.hpp"
+
+#include "plan/members.hpp"
+
+namespace kcg {
+
+bool outlived_vmm(const Observed& observed, const LayoutDecision& decision) {
+  const bool scope = decision.path.driver == Driver::systemd;
+  return observed.host.unified() && scope && observed.fixed && !vmm_started(observed) &&
+         !observed.processes.empty();
+}
+
+void without_classes(const Config& config, const Observed& observed, const LayoutPaths& paths,
+                     Desired& want) {
+  want.groups.clear();
+  want.enables.clear();
+  std::vector<bool> usable;
+  for (const auto& hierarchy : observed.host.hierarchies) {
+    const auto* group = observed.group({hierarchy.name, paths.sandbox});
+    usable.push_back(group != nullptr && group->mark == observed.inputs.id.str());
+    if (!usable.back()) continue;
+    WantedGroup sandbox;
+    sandbox.role = GroupRole::sandbox;
+    sandbox.ref = group->ref;
+    sandbox.type = GroupType::domain;
+    want.groups.push_back(std::move(sandbox));
+  }
+  Config together = config;
+  together.placement.thread_groups = false;
+  want.processes = wanted_processes(together, observed, want.form, paths, usable);
+  want.act = true;
+}
+
+}  // namespace kcg
