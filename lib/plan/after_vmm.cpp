@@ -6,9 +6,9 @@
 namespace kcg {
 
 bool outlived_vmm(const Observed& observed, const LayoutDecision& decision) {
-  const bool scope = decision.path.driver == Driver::systemd;
-  return observed.host.unified() && scope && observed.fixed && !vmm_started(observed) &&
-         !observed.processes.empty();
+  const bool ours = observed.proven_kata && !observed.unmanaged && observed.fixed;
+  const bool in_scope = observed.host.unified() && decision.path.driver == Driver::systemd;
+  return ours && in_scope && !vmm_started(observed) && !observed.processes.empty();
 }
 
 void without_classes(const Config& config, const Observed& observed, const LayoutPaths& paths,
