@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes that go into a new scope (L6), proven to be those that were meant.
+// The process that a new scope begins with (L6), proven to be the one that was meant.
 #pragma once
-
-#include <vector>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -17,8 +15,7 @@ struct Member {
   Fd pidfd;
 };
 
-/// Who has ended meanwhile is left out. ESRCH: nobody is left.
-[[nodiscard]] Result<std::vector<Member>> open_members(ProcView& proc,
-                                                       const std::vector<TaskKey>& keys);
+/// ESRCH: it has ended.
+[[nodiscard]] Result<Member> open_member(ProcView& proc, const TaskKey& key);
 
 }  // namespace kcg::systemd

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "cgroup/systemd_manager.hpp"
-#include "daemon/systemd/members.hpp"
+#include "daemon/systemd/member.hpp"
 #include "daemon/systemd/sd_bus.hpp"
 #include "plan/unit_properties.hpp"
 
@@ -20,8 +20,8 @@ inline constexpr const char* kDescription = "Kata Containers sandbox, placed by 
 
 /// Arguments of StartTransientUnit. `pidfds`: the manager takes descriptors instead of pids.
 [[nodiscard]] Status put_start(sd_bus_message* message, const ScopeRequest& request,
-                               const std::vector<UnitProperty>& limits,
-                               const std::vector<Member>& members, bool pidfds);
+                               const std::vector<UnitProperty>& limits, const Member& member,
+                               bool pidfds);
 /// Arguments of SetUnitProperties, for as long as the unit lives.
 [[nodiscard]] Status put_limits(sd_bus_message* message, const std::string& unit,
                                 const std::vector<UnitProperty>& limits);

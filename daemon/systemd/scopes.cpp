@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "daemon/systemd/members.hpp"
+#include "daemon/systemd/member.hpp"
 
 namespace kcg {
 
@@ -16,8 +16,6 @@ using systemd::kManagerPath;
 
 constexpr const char* kUnitExists = "org.freedesktop.systemd1.UnitExists";
 constexpr const char* kNoSuchUnit = "org.freedesktop.systemd1.NoSuchUnit";
-/// One of the members has ended while systemd read the request: it is made up afresh.
-constexpr const char* kProcessEnded = "org.freedesktop.DBus.Error.UnixProcessIdUnknown";
 constexpr unsigned kMostRequests = 3;
 /// PIDFDs came with it.
 constexpr unsigned kPidfdVersion = 253;
@@ -57,12 +55,12 @@ Status SystemdScopes::send(Start& start) {
   const auto& request = start.request;
   const auto limits = unit_properties(request.limits);
   if (!limits) return forward(limits.error(), request.unit);
-  const auto members = systemd::open_members(proc_, request.members);
-  if (!members) return forward(members.error(), request.unit);
+  const auto member = systemd::open_member(proc_, request.member);
+  if (!member) return forward(member.error(), request.unit);
   const auto message = link_.new_call(kManagerPath, kManager, "StartTransientUnit");
   if (!message) return forward(message.error());
   const bool pidfds = link_.version() >= kPidfdVersion;
-  if (auto put = systemd::put_start(message->get(), request, *limits, *members, pidfds); !put)
+  if (auto put = systemd::put_start(message->get(), request, *limits, *member, pidfds); !put)
     return forward(put.error(), request.unit);
   auto call = ask(*message, request.unit, &SystemdScopes::started);
   if (!call) return forward(call.error());
@@ -83,7 +81,6 @@ void SystemdScopes::started(const std::string& unit, const Answer& answer) {
   if (!answer) {
     const auto& error = answer.error();
     if (error.name == kUnitExists) return or_end(unit, inquire(start));
-    if (error.name == kProcessEnded) return once_more(unit, start, error.str());
     if (!error.unanswered()) return end(unit, error.str());
     return forget_job(start);
   }

@@ -88,7 +88,7 @@ class Applier final {
         return tree_.write(step.group, step.key, step.new_value);
       case Op::start_scope:
         if (systemd_ == nullptr) return no_systemd(step);
-        return systemd_->start_scope({step.key, step.new_value, step.members, step.limits});
+        return systemd_->start_scope({step.key, step.new_value, *step.task, step.limits});
       case Op::set_scope:
         if (systemd_ == nullptr) return no_systemd(step);
         return systemd_->set_limits(std::string(step.group.path.name()),

@@ -14,9 +14,9 @@ namespace kcg {
 
 /// Value: what StartTransientUnit is asked for.
 struct ScopeRequest {
-  std::string unit;   ///< "kata-sandbox-<id>.scope"
-  std::string slice;  ///< "kubepods-burstable-podx.slice"
-  std::vector<TaskKey> members;
+  std::string unit;                ///< "kata-sandbox-<id>.scope"
+  std::string slice;               ///< "kubepods-burstable-podx.slice"
+  TaskKey member;                  ///< who it begins with; the others follow when it is there
   std::vector<WantedFile> limits;  ///< kernel names; the implementation maps them to properties
 };
 

@@ -140,10 +140,9 @@ struct Step {
   std::string key;  ///< file of the group, or the unit's property
   std::string old_value;
   std::string new_value;
-  std::optional<TaskKey> task;  ///< move-*: the process or thread; start-scope: its first process
+  std::optional<TaskKey> task;  ///< move-*: the process or thread; start-scope: who it begins with
   Pid process = 0;              ///< move-thread: the thread group's pid
   std::optional<ThreadClass> cls;
-  std::vector<TaskKey> members;    ///< start-scope: all processes that go with it
   std::vector<WantedFile> limits;  ///< start-scope: what it begins with
   std::optional<DeviceChange> device;
   bool operator==(const Step&) const = default;

@@ -65,6 +65,16 @@ void add_limits(Step& step, const std::vector<WantedFile>& files) {
       step.limits.push_back(file);
 }
 
+/// One process, and the one that lives longest: the start of a scope fails when systemd cannot move
+/// a process that ends just then. nullptr: there is none.
+const WantedProcess* first_member(const Desired& desired) {
+  const auto& all = desired.processes;
+  for (const auto role : {ProcessRole::vmm, ProcessRole::shim})
+    for (const auto& process : all)
+      if (process.role == role) return &process;
+  return all.empty() ? nullptr : &all.front();
+}
+
 }  // namespace
 
 const WantedGroup* missing_scope(const Observed& observed, const Desired& desired) {
@@ -81,8 +91,7 @@ Step start_scope_step(const WantedGroup& scope, const Desired& desired) {
   step.key = std::string(scope.ref.path.name());
   const auto slice = scope.ref.path.parent();
   step.new_value = slice.is_root() ? "-.slice" : std::string(slice.name());
-  for (const auto& process : desired.processes) step.members.push_back(process.key);
-  if (!step.members.empty()) step.task = step.members.front();
+  if (const auto* process = first_member(desired)) step.task = process->key;
   for (const auto& group : desired.groups) {
     if (!group.scope || group.ref.path != scope.ref.path) continue;
     add_limits(step, group.seeds);

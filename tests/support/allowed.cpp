@@ -367,11 +367,10 @@ class Judge final {
     if (step.key != name_of(step.group.path.str())) return "wrong unit";
     const auto above = parent_of(step.group.path.str());
     if (step.new_value != (above == "/" ? "-.slice" : name_of(above))) return "wrong slice";
-    if (step.members.empty() && !observed_.assumed) return "a scope needs a process";
-    for (const auto& member : step.members)
-      if (std::none_of(observed_.processes.begin(), observed_.processes.end(),
-                       [&](const Process& p) { return p.facts.key == member; }))
-        return "a member is not proven";
+    if (!step.task) return observed_.assumed ? "" : "a scope needs a process";
+    if (std::none_of(observed_.processes.begin(), observed_.processes.end(),
+                     [&](const Process& p) { return p.facts.key == step.task; }))
+      return "its process is not proven";
     return "";
   }
 

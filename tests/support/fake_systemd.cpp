@@ -42,8 +42,6 @@ Status FakeSystemd::start_scope(const ScopeRequest& request) {
     return fail(fault_, "StartTransientUnit {}: {}", request.unit, errno_text(fault_));
   if (scopes_.contains(request.unit))
     return fail(EEXIST, "StartTransientUnit {}: the unit exists", request.unit);
-  if (request.members.empty())
-    return fail(EINVAL, "StartTransientUnit {}: a scope needs a process", request.unit);
   waiting_.push_back(request);
   return {};
 }
@@ -75,8 +73,8 @@ void FakeSystemd::make_scope(const ScopeRequest& request) {
   tree_.outside([&](CgroupTree& tree) {
     offer_controllers(tree, slice);
     for (const auto& hierarchy : tree.host().hierarchies)
-      for (const auto& member : request.members)  // ignored: it may have ended meanwhile
-        (void)tree.write({hierarchy.name, path}, "cgroup.procs", std::to_string(member.pid));
+      // ignored: it may have ended meanwhile
+      (void)tree.write({hierarchy.name, path}, "cgroup.procs", std::to_string(request.member.pid));
   });
   for (const auto& limit : request.limits) write(request.unit, limit);
 }

@@ -215,7 +215,6 @@ TEST_F(Stranger, WhoCannotGoBackIsSaid) {
 Step scope_step(FakeProc& proc, Pid pid) {
   auto one = step(Op::start_scope, ref("v2", "/x.slice/s.scope"), "s.scope", "x.slice");
   one.task = proc.key(pid);
-  one.members = {proc.key(pid)};
   return one;
 }
 
@@ -225,7 +224,7 @@ TEST_F(Apply, AScopeIsPendingUntilItsJobEnds) {
   ASSERT_EQ(systemd_.waiting().size(), 1U);
   EXPECT_EQ(systemd_.waiting()[0].unit, "s.scope");
   EXPECT_EQ(systemd_.waiting()[0].slice, "x.slice");
-  EXPECT_EQ(systemd_.waiting()[0].members, (std::vector<TaskKey>{proc_.key(pid)}));
+  EXPECT_EQ(systemd_.waiting()[0].member, proc_.key(pid));
   EXPECT_TRUE(tree_.log().empty());
 }
 

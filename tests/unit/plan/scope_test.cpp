@@ -300,7 +300,7 @@ TEST_F(Scopes, TheDaemonDiesBetweenTheJobAndTheMark) {
 
 TEST_F(Scopes, AStrangersScopeOfOurNameIsLeftAlone) {
   world_->tree.add_process(900, {901});
-  ASSERT_TRUE(world_->systemd.start_scope({unit(), slice(), {{900, 1}}, {}}));
+  ASSERT_TRUE(world_->systemd.start_scope({unit(), slice(), {900, 1}, {}}));
   (void)world_->systemd.finish_jobs();
   (void)world_->pass();
   EXPECT_TRUE(said(ConditionName::write_failed));
