@@ -20,3 +20,10 @@ systemctl start containerd
 wait_for 60 "containerd is back" engine_answers
 stop_pod 1
 nothing_left 1 "$id"
+
+# Kata's own way to end a pod
+kata_settings STOP_SCOPE=true
+run_pod 2
+id=$(pod_id 2)
+whole_life 2
+grep "${id:0:8} systemd has stopped the scope" /run/kata-standin/log || fail "Kata had no time to clean up"

@@ -103,8 +103,13 @@ require_group() {
   exit 1
 }
 
-# Once, without a word about failure. A scope goes by itself when the shim has gone.
+# Once, without a word about failure. A scope also goes by itself when the shim has gone.
 remove_groups() {
+  if [[ $STOP_SCOPE == true ]] && has_scope; then
+    trap '' TERM
+    systemctl stop "$(unit_of "$(sandbox_path)")" 2>>"$home/log" || true
+    log "systemd has stopped the scope"
+  fi
   [[ $OWN_GROUP == true ]] && ! has_scope || return 0
   local directory
   for directory in "$(kata_directory)" "$(overhead_directory)"; do
