@@ -5,7 +5,7 @@
 
 SANDBOX_CGROUP_ONLY=true
 OWN_GROUP=true     # false: makes no group or scope at all, and stays where the engine is
-STOP_SCOPE=false   # true: at the end has systemd stop its scope, itself in it, as Kata does (slow)
+STOP_SCOPE=false   # true: at the end has systemd stop its scope, with itself in it, as Kata does
 DEVICE_RULES=false # true: attaches a device program to the group it makes (cgroupfs driver)
 VCPUS=2
 MAX_VCPUS=4
