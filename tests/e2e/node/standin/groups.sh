@@ -103,21 +103,11 @@ require_group() {
   exit 1
 }
 
-# Kata is in that scope itself. It takes no notice of SIGTERM, and has still to unmount what it has
-# shared with the guest and to forget the sandbox.
-stop_scope() {
-  local unit
-  unit=$(unit_of "$(sandbox_path)")
-  trap '' TERM
-  systemctl stop --no-block "$unit" 2>>"$home/log"
-  until [[ $(systemctl show --value --property=ActiveState "$unit") != active ]]; do sleep 0.1; done
-  sleep 0.5
-  log "had time to clean up"
-}
-
 # Once, without a word about failure. A scope also goes by itself when the shim has gone.
 remove_groups() {
-  if [[ $STOP_SCOPE == true ]] && has_scope; then stop_scope; fi
+  if [[ $STOP_SCOPE == true ]] && has_scope; then
+    systemctl stop --no-block "$(unit_of "$(sandbox_path)")" 2>>"$home/log" || true
+  fi
   [[ $OWN_GROUP == true ]] && ! has_scope || return 0
   local directory
   for directory in "$(kata_directory)" "$(overhead_directory)"; do
