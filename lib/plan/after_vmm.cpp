@@ -13,8 +13,6 @@ bool outlived_vmm(const Observed& observed, const LayoutDecision& decision) {
 
 void without_classes(const Config& config, const Observed& observed, const LayoutPaths& paths,
                      Desired& want) {
-  want.groups.clear();
-  want.enables.clear();
   std::vector<bool> usable;
   for (const auto& hierarchy : observed.host.hierarchies) {
     const auto* group = observed.group({hierarchy.name, paths.sandbox});

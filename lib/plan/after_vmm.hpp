@@ -16,8 +16,8 @@ namespace kcg {
 /// True for a sandbox in a scope on v2 whose VMM ran, has ended, and left the shim behind.
 [[nodiscard]] bool outlived_vmm(const Observed& observed, const LayoutDecision& decision);
 
-/// Instead of what was wanted: no groups by class, all processes in the sandbox group if it still
-/// exists; nothing is made and no limit changes any more.
+/// What is wanted then: no groups by class, all processes in the sandbox group if it still exists;
+/// nothing is made and no limit changes any more.
 void without_classes(const Config& config, const Observed& observed, const LayoutPaths& paths,
                      Desired& want);
 
