@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-kata_settings MEMORY_MIB=64
+kata_settings MEMORY_MIB=64 VIRTIOFSD=false
 start_daemon
 # run_with POD TEXT: a pod whose overhead annotation says so
 run_with() {
@@ -16,7 +16,7 @@ told() {
   wait_for 30 "pod $1 says '$3'" says "$1" "$3"
   equal "memory limit of pod $1" "$(value "$(nested_group "$1")" memory.max)" "$2"
 }
-wrong=(0 -1 +5 1.5 " 350" "" 350Mi 5000 99999999999999999999)
+wrong=(0 -1 1.5 " 350" "" 350Mi 5000)
 pod=0
 for text in "${wrong[@]}"; do
   run_with $((++pod)) "$text"

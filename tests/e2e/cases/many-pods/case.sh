@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-kata_settings VCPUS=1 MAX_VCPUS=1 MEMORY_MIB=16
+kata_settings VCPUS=1 MAX_VCPUS=1 MEMORY_MIB=16 VIRTIOFSD=false
 start_daemon
 run_quarter() {
   for pod in $(seq "$1" 4 20); do
