@@ -2,7 +2,10 @@
 #include "support/live/sandbox.hpp"
 
 #include <signal.h>
+#include <sys/utsname.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <random>
 
 #include "base/text.hpp"
@@ -35,6 +38,23 @@ std::set<int> numbers(const std::string& list) {
   for (const auto part : split(list, ','))
     if (const auto number = parse_pid(part)) found.insert(*number);
   return found;
+}
+
+/// When a vCPU first runs, KVM gives the VMM one more thread (Linux 6.4 and newer).
+bool kvm_adds_a_thread() {
+  struct utsname host = {};
+  int major = 0, minor = 0;
+  if (::uname(&host) != 0 || std::sscanf(host.release, "%d.%d", &major, &minor) != 2) return false;
+  const bool new_enough = major > 6 || (major == 6 && minor >= 4);
+  return new_enough && exists("/dev/kvm") &&
+         slurp_line("/sys/module/kvm/parameters/nx_huge_pages") != "never";
+}
+
+bool has_all_threads(int vmm) {
+  const auto threads = threads_of(vmm);
+  return threads.empty() || std::any_of(threads.begin(), threads.end(), [](const Seen& thread) {
+           return thread.comm == "kvm-nx-lpage-re";
+         });
 }
 
 }  // namespace
@@ -106,6 +126,10 @@ Truth Sandbox::truth() const {
   const auto threads = ask("threads");
   truth.vcpus = numbers(value_of(threads, "vcpus"));
   truth.ios = numbers(value_of(threads, "ios"));
+  const auto accel = spec_.standin.find("ACCEL");
+  const bool kvm = !spec_.light && (accel == spec_.standin.end() || accel->second == "kvm");
+  if (kvm && kvm_adds_a_thread() && !wait_until([&] { return has_all_threads(truth.vmm); }))
+    throw std::runtime_error("the VMM's vCPUs do not run");
   return truth;
 }
 

@@ -58,7 +58,8 @@ class Sandbox final {
   [[nodiscard]] Command shim_command() const;
   /// Starts the shim; returns at once.
   void start();
-  /// Blocks until the shim has started the VMM, then asks for everything.
+  /// Blocks until the shim has started the VMM and it has all its threads, then asks for
+  /// everything.
   [[nodiscard]] Truth truth() const;
   /// Text after "ok"; throws on an error.
   std::string ask(const std::string& command) const;
