@@ -75,7 +75,7 @@ TEST_P(LiveScale, TwoHundredAmongStrangers) {
   strangers.signal(SIGTERM);
   EXPECT_TRUE(strangers.wait(kPatience).has_value());
   expect_memory_back(before);
-  EXPECT_EQ(daemon_->complaints(), "");
+  EXPECT_EQ(daemon_->standing_complaints(), "");
   RecordProperty("strangers", slurp_line(command.output));
   RecordProperty("resident_kib_with_200", std::to_string(peak));
   std::printf("strangers %s, resident %lu KiB before, %lu with %zu, %lu after\n",

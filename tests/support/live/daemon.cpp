@@ -122,4 +122,19 @@ std::string Daemon::complaints() const {
   return found;
 }
 
+std::string Daemon::standing_complaints() const {
+  std::string found;
+  const auto text = log();
+  const auto all = complaints();
+  for (const auto line : lines(all)) {
+    // "<4>sandbox 'ID': NAME: text", later perhaps "<6>sandbox 'ID': NAME cleared: text"
+    const auto name = line.find("': ");
+    const auto end = name == std::string_view::npos ? name : line.find(": ", name + 3);
+    if (end == std::string_view::npos ||
+        text.find(std::string(line.substr(3, end - 3)) + " cleared: ") == std::string::npos)
+      found.append(line).append("\n");
+  }
+  return found;
+}
+
 }  // namespace kcg::live

@@ -43,6 +43,9 @@ class Daemon final {
   [[nodiscard]] std::string log() const;
   /// Lines of the log that are warnings or worse.
   [[nodiscard]] std::string complaints() const;
+  /// Those of them that were not taken back: on a busy machine a file may stay half-written, or
+  /// threads be restless, for longer than the daemon waits before it says so.
+  [[nodiscard]] std::string standing_complaints() const;
 
  private:
   [[nodiscard]] Command command() const;
