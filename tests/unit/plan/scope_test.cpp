@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "plan/diff.hpp"
 #include "support/sandbox_world.hpp"
@@ -161,6 +162,17 @@ TEST_F(Scopes, WhatSystemdLeavesOfAnEndedScopeIsRemovedLater) {
   world_->clock.advance(5s);
   EXPECT_TRUE(world_->pass().follow_up.forget);
   EXPECT_TRUE(world_->marked_groups().empty());
+}
+
+TEST_F(Scopes, AScopeIsSystemdsAsLongAsTheSandboxLives) {
+  place();
+  Desired nothing;
+  nothing.act = true;
+  std::set<std::string> removed;
+  for (const auto& step : diff(world_->observe(), nothing).steps)
+    if (step.op == Op::remove) removed.insert(step.group.path.str());
+  EXPECT_EQ(removed.size(), 4U) << "the groups by class";
+  EXPECT_FALSE(removed.contains(world_->expected_sandbox_group()));
 }
 
 TEST_F(Scopes, AScopeThatIsLeftFromBeforeARestartIsRemoved) {
