@@ -130,8 +130,13 @@ std::string Daemon::standing_complaints() const {
     // "<4>sandbox 'ID': NAME: text", later perhaps "<6>sandbox 'ID': NAME cleared: text"
     const auto name = line.find("': ");
     const auto end = name == std::string_view::npos ? name : line.find(": ", name + 3);
-    if (end == std::string_view::npos ||
-        text.find(std::string(line.substr(3, end - 3)) + " cleared: ") == std::string::npos)
+    if (end == std::string_view::npos) {
+      found.append(line).append("\n");  // no condition: nobody takes it back
+      continue;
+    }
+    const std::string condition(line.substr(3, end - 3));
+    const auto cleared = text.rfind(condition + " cleared: ");
+    if (cleared == std::string::npos || cleared < text.rfind(condition + ": "))
       found.append(line).append("\n");
   }
   return found;
