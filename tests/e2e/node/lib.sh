@@ -46,4 +46,10 @@ together() {
   for one in "${pids[@]}"; do wait "$one" || fail "one of several: $run"; done
 }
 
+# journal MATCH...: all that was said until now
+journal() {
+  journalctl --sync
+  journalctl --no-pager --output=cat "$@"
+}
+
 gone() { [[ ! -e $1 ]]; }

@@ -67,6 +67,13 @@ childless() {
   [[ -z $below ]] || { echo "$below" && return 1; }
 }
 
+# ours_gone ID: none of our groups is left of it, or says which is.
+ours_gone() {
+  local ours
+  ours=$(find "$cgroups" -name "kata-sandbox-$1*")
+  [[ -z $ours ]] || { echo "$ours" && return 1; }
+}
+
 # nothing_left POD ID: after its end, neither of ours nor of Kata's.
 nothing_left() {
   local directory

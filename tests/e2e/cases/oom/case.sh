@@ -14,7 +14,7 @@ pid=$(vmm_pid 1)
 
 qmp 1 cont
 wait_for 60 "the end of the hypervisor" gone "/proc/$pid"
-told() { journalctl --no-pager --output=cat "SANDBOX_ID=$id" CONDITION=OomKilled | grep "$1"; }
+told() { journal "SANDBOX_ID=$id" CONDITION=OomKilled | grep "$1"; }
 wait_for 30 "the daemon tells of it" told "134217728"
 shown() { [[ $(conditions "$id") == *OomKilled* ]]; }
 wait_for 30 "cgctl tells of it" shown

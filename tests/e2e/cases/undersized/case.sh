@@ -10,6 +10,6 @@ says() { [[ $(conditions "$id") == ParentUndersized ]]; }
 wait_for 30 "the pod says that its parent is too small" says
 equal "memory limit" "$(value "$(nested_group 1)" memory.max)" $(((268 + 350) << 20))
 equal "state" "$(listed "$id" | jq -r .state)" degraded
-journalctl --no-pager --output=cat "SANDBOX_ID=$id" CONDITION=ParentUndersized SEVERITY=error |
-  grep ParentUndersized || fail "the journal does not tell of it"
+told() { journal "SANDBOX_ID=$id" CONDITION=ParentUndersized SEVERITY=error | grep ParentUndersized; }
+wait_for 30 "the journal tells of it" told
 if cgctl list --failing >/dev/null; then fail "cgctl list --failing finds nothing wrong"; fi

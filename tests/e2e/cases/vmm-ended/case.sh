@@ -2,10 +2,9 @@
 # shellcheck shell=bash
 # polite: systemd has waited for the end of all in Kata's scope, and nobody was killed.
 polite() {
-  local said
-  said=$(journalctl --no-pager --output=cat _PID=1)
-  grep "Stopped cri-containerd-$id" <<<"$said" || fail "systemd has not stopped the scope"
-  if grep -E "$id.*(Failed to kill|SIGKILL)" <<<"$said"; then fail "systemd was not polite"; fi
+  stopped() { journal _PID=1 | grep "Stopped cri-containerd-$id"; }
+  wait_for 30 "systemd has stopped the scope" stopped
+  if journal _PID=1 | grep -E "$id.*(Failed to kill|SIGKILL)"; then fail "systemd was not polite"; fi
 }
 
 start_daemon
