@@ -19,9 +19,6 @@ another_daemon() { [[ $(daemon_pid) != 0 && $(daemon_pid) != "$1" ]]; }
 # listed ID: what cgctl tells of one sandbox, as JSON; fails if it does not know it.
 listed() { cgctl list --json | jq -e --arg id "$1" '.sandboxes[] | select(.sandbox == $id)'; }
 
-# in_state ID STATE
-in_state() { [[ $(listed "$1" | jq -r .state) == "$2" ]]; }
-
 unknown() { cgctl list --json | jq -e --arg id "$1" 'all(.sandboxes[]; .sandbox != $id)'; }
 
 # conditions ID: their names in order, in one line.
