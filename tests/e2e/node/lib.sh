@@ -20,7 +20,7 @@ wait_for() {
       "$@" || true # now with what it has to say
       fail "$what: not within $seconds s"
     fi
-    sleep 0.1
+    sleep 0.3
   done
 }
 
