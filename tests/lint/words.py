@@ -29,7 +29,7 @@ def check(root: pathlib.Path) -> lint.Complaints:
 
 
 FIXTURES = [
-    ({"lib/a.cpp": "// the work directory /var/work/main is fine\n"}, 0),
+    ({"lib/a.cpp": "// the directory /var/wo" + "rk/main is fine\n"}, 0),
     ({"lib/a.cpp": "// TO" + "DO: later\n", "docs/b.md": "see ../sha" + "red/design\n"}, 2),
     ({"tests/data/x": "cwd=/wo" + "rk/main\n"}, 1),
 ]

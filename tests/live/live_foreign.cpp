@@ -91,8 +91,7 @@ TEST_P(LiveForeign, WhoMovesAThreadAgainAndAgainWinsForAWhile) {
     ASSERT_NO_FATAL_FAILURE(fight());
     ASSERT_TRUE(wait_until([&] { return is_in(vcpu, "/vcpu"); })) << "heal " << heal;
   }
-  EXPECT_TRUE(wait_until(
-      [&] { return daemon_->standing_complaints().find("Contested") != std::string::npos; }));
+  EXPECT_TRUE(wait_until(contested));
   ASSERT_NO_FATAL_FAILURE(fight());
   EXPECT_TRUE(is_in(vcpu, "/vmm")) << "the other writer was not let alone";
   for (const int other : truth.vcpus) EXPECT_TRUE(other == vcpu || is_in(other, "/vcpu"));

@@ -60,19 +60,18 @@ places() {
 
 group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 
-# childless DIRECTORY: or says which groups are below it
-childless() {
-  local below
-  below=$(find "$1" -mindepth 1 -type d)
-  [[ -z $below ]] || { echo "$below" && return 1; }
+# none FIND-ARGUMENT...: or says which there are
+none() {
+  local found
+  found=$(find "$@" -type d)
+  [[ -z $found ]] || { echo "$found" && return 1; }
 }
 
-# ours_gone ID: none of our groups is left of it, or says which is.
-ours_gone() {
-  local ours
-  ours=$(find "$cgroups" -name "kata-sandbox-$1*")
-  [[ -z $ours ]] || { echo "$ours" && return 1; }
-}
+# childless DIRECTORY: no group is below it.
+childless() { none "$1" -mindepth 1; }
+
+# ours_gone ID: none of our groups is left of it.
+ours_gone() { none "$cgroups" -name "kata-sandbox-$1*"; }
 
 # nothing_left POD ID: after its end, neither of ours nor of Kata's.
 nothing_left() {
