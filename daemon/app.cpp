@@ -4,19 +4,23 @@
 #include <systemd/sd-daemon.h>
 
 #include <csignal>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "cgroup/host.hpp"
 #include "cgroup/kernel_tree.hpp"
 #include "cgroup/libcgroup_view.hpp"
 #include "daemon/bus/service.hpp"
+#include "daemon/health.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/reconciler.hpp"
+#include "daemon/status_line.hpp"
 #include "daemon/systemd/scopes.hpp"
 #include "daemon/watches.hpp"
-#include "observe/kata_config.hpp"
 #include "proc/kernel_proc.hpp"
+#include "proc/own_namespaces.hpp"
 
 namespace kcg {
 
@@ -36,14 +40,14 @@ struct Signals {
   Source terminate, interrupt, reload;
 };
 
-Result<Signals> answer_signals(Loop& loop, Reconciler& reconciler, const Log& log) {
+Result<Signals> answer_signals(Loop& loop, NodeApi& api, const Log& log) {
   const auto stop = [&loop] { loop.exit(0); };
   auto terminate = loop.on_signal(SIGTERM, stop);
   if (!terminate) return forward(terminate.error());
   auto interrupt = loop.on_signal(SIGINT, stop);
   if (!interrupt) return forward(interrupt.error());
-  auto reload = loop.on_signal(SIGHUP, [&reconciler, &log] {
-    const auto done = reconciler.reload();
+  auto reload = loop.on_signal(SIGHUP, [&api, &log] {
+    const auto done = api.reload();
     if (done)
       log.notice("configuration reloaded");
     else
@@ -54,10 +58,10 @@ Result<Signals> answer_signals(Loop& loop, Reconciler& reconciler, const Log& lo
 }
 
 /// nullptr: D-Bus is not wanted.
-Result<std::unique_ptr<BusService>> serve_bus(Loop& loop, Reconciler& reconciler, const Log& log,
-                                              const std::string& address) {
+std::unique_ptr<BusService> serve_bus(Loop& loop, NodeApi& api, const Log& log,
+                                      const std::string& address) {
   if (address == "none") return nullptr;
-  return BusService::create(loop, reconciler, address, [&log](bool problem, const auto& text) {
+  return BusService::create(loop, api, address, [&log](bool problem, const auto& text) {
     problem ? log.error(text) : log.info(text);
   });
 }
@@ -71,6 +75,10 @@ std::unique_ptr<SystemdScopes> reach_systemd(Loop& loop, ProcView& proc, const L
       [&log](bool problem, const auto& text) { problem ? log.error(text) : log.info(text); });
 }
 
+void notify(const std::string& text) {
+  (void)sd_notify(0, text.c_str());  // ignored: without a manager nobody waits for it
+}
+
 /// libcgroup reads the same machine independently: where it disagrees, one of us is wrong.
 void compare_with_libcgroup(const Host& host, const Log& log) {
   const auto mounts = libcgroup_mounts();
@@ -78,56 +86,93 @@ void compare_with_libcgroup(const Host& host, const Log& log) {
   for (const auto& difference : compare_mounts(host, *mounts)) log.warning(difference);
 }
 
-}  // namespace
+/// Resource: what the daemon reads, writes and keeps.
+struct Ground {
+  StateStore store;
+  std::unique_ptr<KernelTree> tree;
+  std::unique_ptr<KernelProc> proc;
+};
 
-Result<int> run_daemon(const Options& options, const LoadedConfig& loaded) {
-  block_signals();
-  const SystemClock clock;
-  Log log(clock, options.log_level);
-  const Config& config = loaded.config;
-
-  auto loop = Loop::create();
-  if (!loop) return forward(loop.error());
+Result<Ground> open_ground(const Options& options, const Config& config, const Log& log) {
   auto store = StateStore::open(run_directory(options));
   if (!store) return forward(store.error());
   auto host = discover_host(config.cgroup);
   if (!host) return forward(host.error());
   if (config.cgroup == Config::Cgroup{}) compare_with_libcgroup(*host, log);
-  auto tree = KernelTree::open(*host);
+  auto tree = KernelTree::open(std::move(*host), config.run_root);
   if (!tree) return forward(tree.error());
   auto proc = KernelProc::open();
   if (!proc) return forward(proc.error());
+  return Ground{std::move(*store), std::move(*tree), std::move(*proc)};
+}
 
-  const auto systemd = reach_systemd(**loop, **proc, log, config.systemd_address);
-  Reconciler reconciler(**loop, {**tree, **proc, clock, systemd.get(), *store, log}, config);
+/// READY=1 when the name on the bus is ours, or cannot be had for now; an error: it was refused.
+Result<int> serve(Loop& loop, BusService* bus, const std::function<void()>& ready) {
+  if (bus == nullptr) {
+    ready();
+    return loop.run();
+  }
+  std::optional<Error> refused;
+  bus->claim_name([&](const Status& claimed) {
+    if (claimed) return ready();
+    refused = claimed.error();
+    loop.exit(1);
+  });
+  auto ended = loop.run();
+  if (refused) return forward(*refused);
+  return ended;
+}
+
+}  // namespace
+
+Result<int> run_daemon(const Options& options, const Config& config) {
+  if (const auto problem = namespace_problem(own_namespaces()); !problem.empty())
+    return fail(0, "{}", problem);
+  block_signals();
+  const SystemClock clock;
+  Log log(clock, options.log_level);
+  auto loop = Loop::create();
+  if (!loop) return forward(loop.error());
+  auto ground = open_ground(options, config, log);
+  if (!ground) return forward(ground.error());
+  const auto& tree = ground->tree;
+  const auto& proc = ground->proc;
+
+  const auto systemd = reach_systemd(**loop, *proc, log, config.systemd_address);
+  Reconciler reconciler(**loop, {*tree, *proc, clock, systemd.get(), ground->store, log}, config);
   const auto take_hint = [&reconciler](const Hint& hint) { reconciler.hint(hint); };
   if (systemd != nullptr) systemd->set_hint_sink(take_hint);
-  reconciler.set_kata_config(read_kata_config(config.discovery));
-  reconciler.set_config_reader([&options]() -> Result<Config> {
-    auto again = effective_config(options);
-    if (!again) return forward(again.error());
-    return std::move(again->config);
+  auto& api = reconciler.api();
+  api.set_config_reader([&options] { return effective_config(options); });
+  Health health([&log](bool begins, const std::string& part, const std::string& text) {
+    log.say(begins ? LogLevel::warning : LogLevel::notice, text, {{"PART", part}});
   });
-  auto watches = Watches::create(**loop, config, *host, **proc, clock, take_hint);
-  if (!watches) return forward(watches.error());
-  for (const auto& note : (*watches)->problems()) log.warning(note);
-  reconciler.set_follower(watches->get());
-  auto signals = answer_signals(**loop, reconciler, log);
+  api.set_health(&health);
+  StatusLine status(
+      **loop, [&health] { return health.problems().size(); },
+      [](const std::string& text) { notify("STATUS=" + text); });
+  reconciler.set_publisher(&status);
+  health.on_change([&status] { status.problems_changed(); });
+  (*loop)->on_failure([&](const std::string& what) {
+    log.error(fmt::format("a handler failed: {}; everything is looked at again", what));
+    reconciler.hint({HintKind::rescan, "", 0});
+  });
+  Watches watches(**loop, config, tree->host(), *proc, take_hint, health);
+  reconciler.set_follower(&watches);
+  auto signals = answer_signals(**loop, api, log);
   if (!signals) return forward(signals.error());
   if (auto fed = (*loop)->enable_watchdog(); !fed) return forward(fed.error());
 
-  if (auto started = reconciler.start(); !started) return forward(started.error());
-  auto bus = serve_bus(**loop, reconciler, log, config.bus_address);
-  if (!bus) return forward(bus.error());
-  reconciler.set_publisher(bus->get());
-  if (*bus != nullptr) {
-    if (auto claimed = (*bus)->claim_name(); !claimed) return forward(claimed.error());
-  }
-  log.notice(fmt::format("kata-cgroupd {}: cgroup {}, {} sandboxes{}", KCG_VERSION,
-                         name(host->mode), reconciler.list(false).size(),
-                         config.mode == Mode::observe ? ", observe mode: nothing is written" : ""));
-  (void)sd_notify(0, "READY=1");  // ignored: without a manager nobody waits for it
-  return (*loop)->run();
+  reconciler.start();
+  const auto bus = serve_bus(**loop, api, log, config.bus_address);
+  status.set_next(bus.get());
+  return serve(**loop, bus.get(), [&] {
+    const bool observes = config.mode == Mode::observe;
+    log.notice(fmt::format("kata-cgroupd {}: cgroup {}, {} sandboxes{}", KCG_VERSION,
+                           name(tree->host().mode), api.list(false).size(),
+                           observes ? ", observe mode: nothing is written" : ""));
+    notify("READY=1\nSTATUS=" + status.take());
+  });
 }
 
 }  // namespace kcg

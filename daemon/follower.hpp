@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reconciler asks of the sources: follow what belongs to a sandbox (L6).
+// What the reconciler asks of the sources: follow what belongs to a sandbox (L8).
 #pragma once
 
+#include "model/config.hpp"
 #include "model/ids.hpp"
 #include "model/observed.hpp"
 
@@ -14,7 +15,11 @@ class Follower {
   virtual ~Follower() = default;
   /// Watches its processes, its groups and Kata's groups as they were just observed.
   virtual void follow(const SandboxId& id, const Observed& observed) = 0;
+  /// Passes on what is known of groups by now, before a look at them.
+  virtual void hear_groups() = 0;
   virtual void leave(const SandboxId& id) = 0;
+  /// What is watched by writing into groups is so only where writes are made.
+  virtual void set_mode(Mode mode) = 0;
 };
 
 }  // namespace kcg

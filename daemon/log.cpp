@@ -11,7 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "record/condition_news.hpp"
 
 namespace kcg {
 
@@ -51,41 +52,64 @@ void to_journal(LogLevel level, std::string_view text, const Log::Fields& fields
 
 }  // namespace
 
+std::string_view log_target() {
+  static const bool journal = stderr_is_journal();
+  return journal ? "journal" : "console";
+}
+
 void Log::say(LogLevel level, std::string_view text, const Fields& fields) const {
   if (!enabled(level)) return;
-  static const bool journal = stderr_is_journal();
-  if (journal)
-    to_journal(level, text, fields);
+  const auto clean = printable_lines(text);
+  if (log_target() == "journal")
+    to_journal(level, clean, fields);
   else
-    fmt::print(stderr, "<{}>{}\n", static_cast<int>(level), text);
+    fmt::print(stderr, "<{}>{}\n", static_cast<int>(level), clean);
 }
 
 void Log::condition(const std::string& sandbox, const Condition& condition, bool active) const {
   const auto& row = kcg::info(condition.condition);
   const Fields fields = {{"SANDBOX_ID", sandbox},
                          {"CONDITION", std::string(row.name)},
-                         {"SEVERITY", std::string(name(row.severity))},
+                         {"SEVERITY", std::string(name(condition.severity))},
                          {"ACTIVE", active ? "1" : "0"},
                          {"MESSAGE_ID", std::string(row.message_id)}};
-  say(active ? level_of(row.severity) : LogLevel::info,
+  say(active ? level_of(condition.severity) : LogLevel::info,
       fmt::format("sandbox '{}': {}{}: {}", sandbox, row.name, active ? "" : " cleared",
                   condition.text),
       fields);
 }
 
-void Log::limited(LogLevel level, const std::string& sandbox, std::string_view kind,
-                  std::string_view text) {
-  if (!enabled(level)) return;
+void Log::condition_again(const std::string& sandbox, const Condition& condition) {
+  std::string more;
+  if (!told_each_time(condition.condition)) {
+    const auto admitted = admit(sandbox, kcg::info(condition.condition).name);
+    if (!admitted) return;
+    more = *admitted;
+  }
+  auto told = condition;
+  told.text += more;
+  this->condition(sandbox, told, true);
+}
+
+std::optional<std::string> Log::admit(const std::string& sandbox, std::string_view kind) {
   if (quiet_.size() > kMostQuiet) quiet_.clear();
   auto& quiet = quiet_[fmt::format("{} {}", sandbox, kind)];
   const auto now = clock_.now();
   if (now < quiet.until) {
     ++quiet.left_out;
-    return;
+    return std::nullopt;
   }
-  const auto more = quiet.left_out > 0 ? fmt::format(" ({} more like it)", quiet.left_out) : "";
+  auto more = quiet.left_out > 0 ? fmt::format(" ({} more like it)", quiet.left_out) : "";
   quiet = {now + kQuietTime, 0};
-  say(level, fmt::format("sandbox '{}': {}{}", sandbox, text, more), {{"SANDBOX_ID", sandbox}});
+  return more;
+}
+
+void Log::limited(LogLevel level, const std::string& sandbox, std::string_view kind,
+                  std::string_view text) {
+  if (!enabled(level)) return;
+  const auto more = admit(sandbox, kind);
+  if (more)
+    say(level, fmt::format("sandbox '{}': {}{}", sandbox, text, *more), {{"SANDBOX_ID", sandbox}});
 }
 
 }  // namespace kcg

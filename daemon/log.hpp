@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's voice (L6): journal fields when stderr is the journal, else "<N>text" on stderr.
+// The daemon's voice (L8): journal fields when stderr is the journal, else "<N>text" on stderr.
 // Only daemon/ logs; lib/ returns errors.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,9 @@ namespace kcg {
 
 /// syslog's numbers.
 enum class LogLevel : std::uint8_t { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
+
+/// Where it speaks: "journal" or "console".
+[[nodiscard]] std::string_view log_target();
 
 /// Resource: see the head of the file.
 class Log final {
@@ -35,12 +39,20 @@ class Log final {
 
   /// A condition was raised or cleared.
   void condition(const std::string& sandbox, const Condition& condition, bool active) const;
+  /// It holds already, and something new has happened. Limited like the following, unless each time
+  /// counts.
+  void condition_again(const std::string& sandbox, const Condition& condition);
   /// At most one line per sandbox and kind each 10 s; what was left out is counted.
   void limited(LogLevel level, const std::string& sandbox, std::string_view kind,
                std::string_view text);
   [[nodiscard]] bool enabled(LogLevel level) const { return level <= most_; }
+  [[nodiscard]] LogLevel most() const { return most_; }
+  void set_most(LogLevel level) { most_ = level; }
 
  private:
+  /// nullopt: not now; else what to add about those that were left out.
+  [[nodiscard]] std::optional<std::string> admit(const std::string& sandbox, std::string_view kind);
+
   struct Quiet {
     Instant until{0};
     unsigned left_out = 0;

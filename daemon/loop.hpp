@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The event loop (L6): a thin owner of sd_event. Callbacks are three lines: translate, hand over,
-// return.
+// The event loop (L8): a thin owner of sd_event. Callbacks are three lines: translate, hand over,
+// return. All sources but signals have one priority and are served in turn, so that none that is
+// always ready (a bus client, a storm of execs) keeps another one waiting; a callback does a
+// bounded portion of its work and comes back.
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -38,7 +40,9 @@ class Source final {
   std::unique_ptr<Impl, Deleter> impl_;
 };
 
-/// Resource: see the head of the file. An exception in a callback ends run() with its text.
+/// Resource: see the head of the file. What one callback throws is told, and the others go on; more
+/// than kMostFailures within kFailuresWithin end run() with the last text, since a fresh start may
+/// do better: the state of the world is in the kernel.
 class Loop final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Loop>> create();
@@ -51,21 +55,30 @@ class Loop final {
                                      std::function<void(std::uint32_t)> act);
   /// Once, at a monotonic (CLOCK_BOOTTIME) instant.
   [[nodiscard]] Result<Source> at(Instant when, std::function<void()> act);
-  /// Once, when nothing of higher priority is pending: hints of one turn become one pass.
-  [[nodiscard]] Result<Source> when_idle(std::function<void()> act);
-  /// The signal must be blocked already.
+  /// Once, when everything that is ready now has been served once: hints of one turn become one
+  /// pass. What is ready again and again does not keep it waiting.
+  [[nodiscard]] Result<Source> soon(std::function<void()> act);
+  /// Before everything else. The signal must be blocked already.
   [[nodiscard]] Result<Source> on_signal(int signal, std::function<void()> act);
   /// Feeds systemd's watchdog from the loop if the unit asks for it.
   [[nodiscard]] Status enable_watchdog();
+
+  /// Whom exceptions are told. What it throws itself ends run().
+  void on_failure(std::function<void(const std::string& what)> told);
+  static constexpr int kMostFailures = 20;
+  static constexpr Instant kFailuresWithin = std::chrono::seconds(10);
 
   [[nodiscard]] Result<int> run();
   void exit(int code);
   [[nodiscard]] sd_event* get() const { return event_; }
 
  private:
-  explicit Loop(sd_event* event) : event_(event) {}
+  friend struct Source::Impl;
+  explicit Loop(sd_event* event);
   sd_event* event_;
-  std::shared_ptr<std::string> failure_ = std::make_shared<std::string>();  ///< of a handler
+  Source first_timer_;
+  struct Failures;
+  std::shared_ptr<Failures> failures_;
 };
 
 }  // namespace kcg

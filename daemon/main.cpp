@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "config/dump.hpp"
 #include "daemon/app.hpp"
 #include "daemon/options.hpp"
@@ -18,15 +19,20 @@ constexpr int kBadConfig = 78;  // EX_CONFIG: systemd shows it as such
 int main(int argc, char** argv) {
   const auto parsed = kcg::parse_options(argc, argv);
   if (parsed.exit_code) return *parsed.exit_code;
-  const auto loaded = kcg::effective_config(parsed.options);
-  if (!loaded) {
-    fmt::print(stderr, "<3>{}\n", loaded.error().text);
+  const auto config = kcg::effective_config(parsed.options);
+  if (!config) {
+    fmt::print(stderr, "<3>{}\n", kcg::printable_lines(config.error().text));
     return kBadConfig;
   }
-  if (parsed.options.dump_config) fmt::print("{}", kcg::dump(*loaded));
+  if (parsed.options.dump_config) fmt::print("{}", kcg::dump(*config));
+  const auto fits = parsed.options.check_config ? kcg::fits_this_machine(*config) : kcg::Status();
+  if (!fits) {
+    fmt::print(stderr, "<3>{}\n", kcg::printable_lines(fits.error().text));
+    return kBadConfig;
+  }
   if (parsed.options.dump_config || parsed.options.check_config) return 0;
-  const auto ended = kcg::run_daemon(parsed.options, *loaded);
+  const auto ended = kcg::run_daemon(parsed.options, *config);
   if (ended) return *ended;
-  fmt::print(stderr, "<3>{}\n", ended.error().text);
+  fmt::print(stderr, "<3>{}\n", kcg::printable_lines(ended.error().text));
   return kFailed;
 }

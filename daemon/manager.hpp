@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the bus service asks of the daemon, and what the daemon tells it (L6).
+// What the bus service asks of the daemon, and what the daemon tells it (L8).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "daemon/log.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
 #include "model/host.hpp"
@@ -32,16 +35,38 @@ struct DaemonInfo {
   Mode mode = Mode::enforce;
   HierarchyMode hierarchy = HierarchyMode::v2;
   std::vector<std::string> features;
+  std::string log_target;  ///< "journal" or "console"
 };
 
-/// Interface: implemented by the reconciler. `id` may be a full id or an unambiguous prefix of at
-/// least 4 characters unless said otherwise; "" = all where allowed.
+/// Value: one registration, without what it says of limits and annotations.
+struct RegisteredView {
+  std::string id;
+  PodName pod;
+  std::string cgroups_path;  ///< "" if it was not given
+  Pid shim_pid = 0;
+  Pid vmm_pid = 0;
+  std::int64_t since = 0;  ///< seconds since 1970; 0: not known
+  std::uint32_t uid = 0;
+  bool operator==(const RegisteredView&) const = default;
+};
+
+/// A shorter beginning of an id is no name.
+inline constexpr std::size_t kShortestPrefix = 4;
+
+/// Interface: implemented by daemon/node/api. `id` may be a full id or an unambiguous prefix of at
+/// least kShortestPrefix characters unless said otherwise; "" = all where allowed.
 class Manager {
  public:
   virtual ~Manager() = default;
   [[nodiscard]] virtual DaemonInfo daemon_info() const = 0;
+  /// "<part>: <text>" of each part of the daemon that does not work as it should, sorted.
+  [[nodiscard]] virtual std::vector<std::string> problems() const = 0;
   /// The last published views, sorted by id, without threads.
   [[nodiscard]] virtual std::vector<SandboxView> list(bool with_ignored) const = 0;
+  /// Sorted by id.
+  [[nodiscard]] virtual std::vector<RegisteredView> registered() const = 0;
+  /// Bytes that the sandbox's group uses, read now; nullopt: not known. `id` is a full one here.
+  [[nodiscard]] virtual std::optional<std::uint64_t> memory_used(const std::string& id) const = 0;
   /// Observed afresh, with threads and groups.
   [[nodiscard]] virtual Result<SandboxView> view(const std::string& id) = 0;
   /// Full id of a full id or prefix.
@@ -56,6 +81,14 @@ class Manager {
                                                 const Registration& registration) = 0;
   [[nodiscard]] virtual Status unregister_sandbox(const std::string& id) = 0;
   [[nodiscard]] virtual Status reload() = 0;
+  [[nodiscard]] virtual LogLevel log_level() const = 0;
+  /// Until the next start.
+  virtual void set_log_level(LogLevel level) = 0;
+  /// A job over the whole node, in slices behind the placements: `slice` works for a few
+  /// milliseconds and says whether there is more (daemon/node/scheduler.hpp). It is called from the
+  /// loop, not before this returned; if it throws the job is dropped, with whatever it owns.
+  /// LimitReached: too many jobs wait already.
+  [[nodiscard]] virtual Status in_background(std::function<bool()> slice) = 0;
 };
 
 /// Interface: implemented by the bus service (and by nothing when --bus none).
@@ -65,6 +98,8 @@ class Publisher {
   virtual void added(const SandboxView& view) = 0;
   virtual void removed(const std::string& id) = 0;
   virtual void changed(const SandboxView& before, const SandboxView& after) = 0;
+  /// Manager::problems() gives something else now.
+  virtual void problems_changed() = 0;
 };
 
 }  // namespace kcg

@@ -4,17 +4,28 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
-#include "config/reload.hpp"
+#include "base/run_lock.hpp"
+#include "base/text.hpp"
+#include "cgroup/host.hpp"
 #include "observe/config_files.hpp"
 
 namespace kcg {
 
 namespace {
 
-constexpr const char* kConfigFile = "/etc/kata-cgroupd/config.toml";
 constexpr int kUsage = 2;
 
 }  // namespace
+
+Status fits_this_machine(const Config& config) {
+  const auto origin = config.origin("cgroup.root");
+  if (origin == "default") return {};  // the file may be meant for another machine
+  const auto host = discover_host(config.cgroup);
+  if (!host)
+    return fail(0, "{}: cgroup.root: \"{}\" cannot be used on this machine: {}", origin,
+                escaped(config.cgroup.root, 128), host.error().text);
+  return {};
+}
 
 Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
@@ -47,36 +58,21 @@ Parsed parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     parsed.exit_code = app.exit(error) == 0 ? 0 : kUsage;
   }
+  o.run_root = run_root_named(o.run_root);
   return parsed;
 }
 
-Result<LoadedConfig> effective_config(const Options& options) {
-  const bool named = !options.config_file.empty();
-  auto loaded = named ? read_config(options.config_file, true, {})
-                      : read_config(kConfigFile, false, default_drop_in_roots());
-  if (!loaded) return loaded;
-  Config& config = loaded->config;
-  const auto set = [&loaded](const char* key) { loaded->origins[key] = "command line"; };
-  if (options.observe) {
-    config.mode = Mode::observe;
-    set("mode");
-  }
-  if (!options.bus.empty()) {
-    config.bus_address = options.bus;
-    set("bus.address");
-  }
-  if (!options.cgroup_root.empty()) {
-    config.cgroup.root = options.cgroup_root;
-    set("cgroup.root");
-  }
-  config = with_run_root(std::move(config), options.run_root);
-  config.origins = loaded->origins;
-  return loaded;
+Result<Config> effective_config(const Options& options) {
+  return config_in_force({options.config_file,
+                          {{"mode", options.observe ? "observe" : "", "--observe"},
+                           {"bus.address", options.bus, "--bus"},
+                           {"cgroup.root", options.cgroup_root, "--cgroup-root"}},
+                          options.run_root});
 }
 
 std::string run_directory(const Options& options) {
   const bool prefixed = !options.run_root.empty() && options.run_root != "/";
-  return (prefixed ? options.run_root : "") + "/run/kata-cgroupd";
+  return (prefixed ? options.run_root : "") + kRunDirectory;
 }
 
 }  // namespace kcg

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's command line (L6). Options win over the configuration.
+// The daemon's command line (L8). Options win over the configuration.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "config/load.hpp"
+#include "base/result.hpp"
 #include "daemon/log.hpp"
+#include "model/config.hpp"
 
 namespace kcg {
 
@@ -31,7 +32,10 @@ struct Parsed {
 [[nodiscard]] Parsed parse_options(int argc, char** argv);
 
 /// Reads the configuration that the options name, and lets the options win.
-[[nodiscard]] Result<LoadedConfig> effective_config(const Options& options);
+[[nodiscard]] Result<Config> effective_config(const Options& options);
+
+/// What only the machine can tell: a root of cgroups that somebody has set must be one here.
+[[nodiscard]] Status fits_this_machine(const Config& config);
 
 /// Where state is kept: <run-root>/run/kata-cgroupd.
 [[nodiscard]] std::string run_directory(const Options& options);

@@ -61,6 +61,8 @@ Registration read(const json& from) {
   take(from, "memory_overhead", r.memory_overhead);
   take(from, "cpu_overhead_milli", r.cpu_overhead_milli);
   take(from, "sandbox_cgroup_only", r.sandbox_cgroup_only);
+  r.since = from.value("since", std::int64_t{0});  // earlier versions did not note these two
+  r.uid = from.value("uid", std::uint32_t{0});
   for (const auto& [id, resources] : from.at("containers").items())
     r.containers[id] = resources_from(resources);
   return r;
@@ -69,9 +71,14 @@ Registration read(const json& from) {
 }  // namespace
 
 json registration_to_json(const Registration& r) {
-  json out = {{"annotations", r.annotations}, {"handler", r.handler},
-              {"pod_namespace", r.pod.ns},    {"pod_name", r.pod.name},
-              {"pod_uid", r.pod.uid},         {"containers", json::object()}};
+  json out = {{"annotations", r.annotations},
+              {"handler", r.handler},
+              {"pod_namespace", r.pod.ns},
+              {"pod_name", r.pod.name},
+              {"pod_uid", r.pod.uid},
+              {"containers", json::object()},
+              {"since", r.since},
+              {"uid", r.uid}};
   put(out, "cgroups_path", r.cgroups_path);
   if (r.shim) out["shim"] = task_json(*r.shim);
   if (r.vmm) out["vmm"] = task_json(*r.vmm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registration <-> the JSON of the state store (L6).
+// Registration <-> the JSON of the state store (L8).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

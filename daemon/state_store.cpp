@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/state_store.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/run_lock.hpp"
 #include "base/text.hpp"
-#include "daemon/registration_json.hpp"
 
 namespace kcg {
 
@@ -18,7 +16,6 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr const char* kFirstStart = "first-start.json";
-constexpr const char* kRegistrations = "registrations.json";
 constexpr const char* kCreating = "creating-";
 
 /// mkdir -p; every part below an existing one is made 0755.
@@ -41,92 +38,45 @@ Result<std::string> read_boot_id() {
   return std::string(trim(*text));
 }
 
-nlohmann::json document(const std::string& boot_id) {
-  return {{"version", kVersion}, {"boot_id", boot_id}};
-}
-
 }  // namespace
 
 Result<StateStore> StateStore::open(const std::string& run_directory) {
   if (auto made = make_directories(run_directory); !made) return forward(made.error());
   auto dir = Dir::open(run_directory);
   if (!dir) return forward(dir.error());
-  Fd lock(::openat(dir->fd(), "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) {
-    const int code = errno;
-    return fail(code, "{}/lock: {}", run_directory, errno_text(code));
-  }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
-    if (code == EWOULDBLOCK)
-      return fail(EBUSY, "another kata-cgroupd is running: it holds {}/lock; stop it first",
-                  run_directory);
-    return fail(code, "{}/lock: {}", run_directory, errno_text(code));
-  }
+  auto lock = take_run_lock(*dir, run_directory);
+  if (!lock) return forward(lock.error());
   auto boot_id = read_boot_id();
   if (!boot_id) return forward(boot_id.error());
-  StateStore store(std::move(*dir), std::move(lock), std::move(*boot_id));
+  StateStore store(std::move(*dir), std::move(*lock), std::move(*boot_id));
   store.load_creations();
   return store;
 }
 
-std::optional<std::string> StateStore::read_checked(const std::string& file) const {
-  auto text = dir_.read(file);
-  if (!text) return std::nullopt;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
-  const bool good = json.is_object() && json.contains("version") && json["version"].is_number() &&
-                    json["version"] == kVersion && json.contains("boot_id") &&
-                    json["boot_id"].is_string();
+/// nullopt: there is none of this boot.
+std::optional<std::uint64_t> StateStore::read_first_start() {
+  const auto text = dir_.read(kFirstStart);
+  if (!text && text.error().code == ENOENT) return std::nullopt;
+  const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  const bool good = json.is_object() && json.contains("version") &&
+                    json["version"].is_number_integer() && json["version"] == kVersion &&
+                    json.contains("boot_id") && json["boot_id"].is_string() &&
+                    json.contains("ticks") && json["ticks"].is_number_unsigned();
   if (!good) {
-    notes_.push_back(
-        fmt::format("{} is not of version {}: set aside as {}.unknown", file, kVersion, file));
-    const auto aside = file + ".unknown";
-    (void)::renameat(dir_.fd(), file.c_str(), dir_.fd(),
-                     aside.c_str());  // ignored: only a courtesy
+    set_aside(dir_, kFirstStart,
+              text ? fmt::format("not of version {}", kVersion) : text.error().text, notes_);
     return std::nullopt;
   }
-  if (json["boot_id"].get<std::string>() != boot_id_) return std::nullopt;
-  return *text;
+  if (json["boot_id"] != boot_id_) return std::nullopt;
+  return json["ticks"].get<std::uint64_t>();
 }
 
-Result<std::uint64_t> StateStore::first_start(std::uint64_t now_ticks) {
-  if (const auto text = read_checked(kFirstStart)) {
-    const auto json = nlohmann::json::parse(*text, nullptr, false);
-    const auto ticks = json.find("ticks");
-    if (ticks != json.end() && ticks->is_number_unsigned()) return ticks->get<std::uint64_t>();
-  }
-  auto json = document(boot_id_);
-  json["ticks"] = now_ticks;
-  if (auto done = dir_.replace(kFirstStart, json.dump()); !done) return forward(done.error());
+std::uint64_t StateStore::first_start(std::uint64_t now_ticks) {
+  if (const auto ticks = read_first_start()) return *ticks;
+  const nlohmann::json json = {{"version", kVersion}, {"boot_id", boot_id_}, {"ticks", now_ticks}};
+  if (const auto done = dir_.replace(kFirstStart, json.dump()); !done)
+    notes_.push_back(fmt::format("the time of our first start is not kept: {}", done.error().text));
   return now_ticks;
-}
-
-Result<std::map<SandboxId, Registration>> StateStore::registrations() const {
-  std::map<SandboxId, Registration> found;
-  const auto text = read_checked(kRegistrations);
-  if (!text) return found;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
-  const auto all = json.find("registrations");
-  if (all == json.end() || !all->is_object()) return found;
-  for (const auto& [key, value] : all->items()) {
-    const auto id = SandboxId::parse(key);
-    auto registration = registration_from_json(value);
-    if (id && registration)
-      found.emplace(*id, std::move(*registration));
-    else
-      notes_.push_back(
-          fmt::format("registration of '{}' is not readable and was left out", escaped(key)));
-  }
-  return found;
-}
-
-Status StateStore::save(const std::map<SandboxId, Registration>& registrations) {
-  auto json = document(boot_id_);
-  json["registrations"] = nlohmann::json::object();
-  for (const auto& [id, registration] : registrations)
-    json["registrations"][id.str()] = registration_to_json(registration);
-  return dir_.replace(kRegistrations,
-                      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void StateStore::load_creations() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must survive a restart and is not in the kernel (L6), in <run>/kata-cgroupd: the lock, the
+// What must survive a restart and is not in the kernel (L8), in <run>/kata-cgroupd: the lock, the
 // marker of our first start on this boot, registrations, and which sandboxes' groups are just being
-// made. Files are written by rename and carry a version and the boot id; others are set aside.
+// made. Files are written by rename and carry a version and the boot id; others are set aside, and
+// none of them stops a start.
 #pragma once
 
 #include <cstdint>
@@ -10,47 +11,62 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/dir.hpp"
 #include "base/result.hpp"
+#include "daemon/registration_store.hpp"
 #include "model/bundle.hpp"
 #include "model/ids.hpp"
+#include "pass/pass.hpp"
 
 namespace kcg {
 
 /// Resource: holds the directory and the lock.
-class StateStore final {
+class StateStore final : public CreationNotes {
  public:
   /// Makes the directory if needed and takes the lock. EBUSY: another instance holds it.
   [[nodiscard]] static Result<StateStore> open(const std::string& run_directory);
 
   /// Clock ticks since boot at our first start on this boot; `now_ticks` becomes it if there was
   /// none.
-  [[nodiscard]] Result<std::uint64_t> first_start(std::uint64_t now_ticks);
+  [[nodiscard]] std::uint64_t first_start(std::uint64_t now_ticks);
 
-  [[nodiscard]] Result<std::map<SandboxId, Registration>> registrations() const;
-  [[nodiscard]] Status save(const std::map<SandboxId, Registration>& registrations);
+  [[nodiscard]] std::map<SandboxId, Registration> registrations() {
+    return registrations_.load(dir_, notes_);
+  }
+  /// ManagerError::limit_reached: it is too large to be kept. Only after registrations().
+  [[nodiscard]] Status save(const SandboxId& id, const Registration& registration) const {
+    return registrations_.save(id, registration);
+  }
+  [[nodiscard]] Status remove(const SandboxId& id) const { return registrations_.remove(id); }
 
   /// mkdir and mark are two operations: a group without a mark is ours only if this was noted
   /// before.
-  [[nodiscard]] Status note_creation(const SandboxId& id);
-  void forget_creation(const SandboxId& id);
-  [[nodiscard]] bool creation_noted(const SandboxId& id) const { return creating_.contains(id); }
+  [[nodiscard]] Status note_creation(const SandboxId& id) override;
+  void forget_creation(const SandboxId& id) override;
+  [[nodiscard]] bool creation_noted(const SandboxId& id) const override {
+    return creating_.contains(id);
+  }
 
   /// Texts about files that were set aside, for the log.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   StateStore(Dir dir, Fd lock, std::string boot_id)
-      : dir_(std::move(dir)), lock_(std::move(lock)), boot_id_(std::move(boot_id)) {}
-  [[nodiscard]] std::optional<std::string> read_checked(const std::string& file) const;
+      : dir_(std::move(dir)),
+        lock_(std::move(lock)),
+        boot_id_(std::move(boot_id)),
+        registrations_(boot_id_) {}
+  [[nodiscard]] std::optional<std::uint64_t> read_first_start();
   void load_creations();
 
   Dir dir_;
   Fd lock_;
   std::string boot_id_;
   std::set<SandboxId> creating_;
-  mutable std::vector<std::string> notes_;
+  RegistrationStore registrations_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace kcg

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watches.hpp"
 
-#include "oci/cgroups_path.hpp"
-#include "plan/layout.hpp"
-#include "plan/oom.hpp"
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "layout/layout.hpp"
+#include "model/limit_files.hpp"
+#include "sizing/oom.hpp"
 
 namespace kcg {
 
@@ -17,28 +21,62 @@ void add_kata_files(const Hierarchy& h, const CgroupPath& path, std::vector<Grou
   if (h.has("cpuset")) files.push_back({{h.name, path}, "cpuset.cpus"});
 }
 
-/// Kata's own groups, their making, and our top group's population.
+bool limits_something(const GroupState& group) {
+  return std::any_of(group.files.begin(), group.files.end(),
+                     [](const auto& file) { return is_limit_file(file.first); });
+}
+
+/// Kata's groups and ours in the pod's as they come and go. A pod-less sandbox shares that group
+/// with others, whose groups are none of its business. Groups are made in all hierarchies within
+/// microseconds: one tells.
+void add_children(const Hierarchy& h, const SandboxId& id, const CgroupsPath& path,
+                  const Observed& observed, std::vector<GroupFile>& files) {
+  const auto add = [&](const CgroupPath& group) {
+    if (group.parent() == path.pod)
+      files.push_back({{h.name, path.pod}, kChildren, std::string(group.name())});
+  };
+  for (const auto& kata : kata_paths(id, path)) add(kata);
+  for (const auto& [ref, state] : observed.groups)
+    if (state.mark == id.str()) add(ref.path);
+}
+
+/// Kata's own groups, their making, our top group's population, and the limits of all of ours: who
+/// changes one is heard at once.
 std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   std::vector<GroupFile> files;
-  const auto text = observed.inputs.cgroups_path();
-  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  const auto& path = observed.cgroups_path;
   if (!path) return files;
   const auto& hierarchies = observed.host.hierarchies;
   for (const auto& h : hierarchies)
     for (const auto& kata : kata_paths(id, *path)) add_kata_files(h, kata, files);
-  // Kata makes its groups in all hierarchies within microseconds: one tells.
-  if (!hierarchies.empty()) files.push_back({{hierarchies.back().name, path->pod}, ""});
-  for (const auto& [ref, state] : observed.groups)
-    if (state.mark && *state.mark == id.str() && state.file("cgroup.subtree_control"))
-      files.push_back({ref, "cgroup.events"});
+  if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
+  for (const auto& [ref, state] : observed.groups) {
+    if (state.mark != id.str()) continue;
+    if (state.file("cgroup.subtree_control")) files.push_back({ref, kPopulation});
+    if (limits_something(state)) files.push_back({ref, kLimitFiles});
+  }
   return files;
+}
+
+/// Where a task was seen, or below which. Of v2 alone: v1 tells nobody.
+std::set<GroupRef> populated(const Observed& observed) {
+  std::set<GroupRef> found;
+  const auto& hierarchies = observed.host.hierarchies;
+  const auto add = [&](const std::string& name, const std::string& group) {
+    auto path = CgroupPath::parse(group);
+    while (path && !path->is_root() && found.insert({name, *path}).second) path = path->parent();
+  };
+  for (const auto& process : observed.processes)
+    for (const auto& thread : process.threads)
+      for (std::size_t i = 0; i < std::min(hierarchies.size(), thread.facts.groups.size()); ++i)
+        if (hierarchies[i].unified) add(hierarchies[i].name, thread.facts.groups[i]);
+  return found;
 }
 
 /// Ours, and on v2 the pod's, which says nothing to a listener on v1 that ours does not hear.
 std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observed) {
   std::vector<GroupRef> groups;
-  const auto text = observed.inputs.cgroups_path();
-  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  const auto& path = observed.cgroups_path;
   const bool podded = path && observed.host.unified() && !observed.inputs.pod_less();
   for (const auto& [ref, state] : observed.groups)
     if (oom_kills(state) && (state.mark == id.str() || (podded && ref.path == path->pod)))
@@ -48,55 +86,54 @@ std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observe
 
 }  // namespace
 
-Result<std::unique_ptr<Watches>> Watches::create(Loop& loop, const Config& config, const Host& host,
-                                                 ProcView& proc, const Clock& clock,
-                                                 const HintSink& sink) {
-  auto bundles = BundleWatch::create(loop, config.discovery, sink);
-  if (!bundles) return forward(bundles.error());
-  auto kata = KataStateWatch::create(loop, config.discovery, sink);
-  if (!kata) return forward(kata.error());
-  auto groups = GroupWatch::create(loop, host, sink);
-  if (!groups) return forward(groups.error());
-  auto oom = OomWatch::create(loop, host, config.mode == Mode::enforce, sink);
-  if (!oom) return forward(oom.error());
-  return std::unique_ptr<Watches>(new Watches(
-      std::move(*bundles), std::move(*kata), std::move(*groups), std::move(*oom),
-      std::make_unique<PidWatch>(loop, proc, sink), ProcessWatch::create(loop, proc, clock, sink)));
-}
+Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& proc, HintSink sink,
+                 Health& health)
+    : losses_(loop, health.part("lost events")),
+      gate_(loop,
+            [this, sink = std::move(sink)](const Hint& hint) {
+              if (hint.kind == HintKind::rescan) losses_.one();
+              sink(hint);
+            }),
+      bundles_(loop, config.discovery, std::ref(gate_), health.part("bundles")),
+      kata_(loop, config.discovery, std::ref(gate_), health.part("Kata's state")),
+      mounts_(
+          loop,
+          [this] {
+            bundles_.recheck();
+            kata_.recheck();
+          },
+          health.part("mounts")),
+      groups_(loop, host, std::ref(gate_), health.part("groups")),
+      oom_(loop, host, config.mode == Mode::enforce, std::ref(gate_), health.part("OOM kills")),
+      ends_(loop, proc, std::ref(gate_), health.part("process ends")),
+      processes_(loop, proc, std::ref(gate_), health.part("process events")) {}
 
 void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
-  auto& pids = pids_[id];
-  for (const Pid pid : pids) processes_->unwatch_process(pid);
-  pids.clear();
+  std::set<Pid> now;
   for (const auto& process : observed.processes) {
-    pids.push_back(process.facts.key.pid);
-    processes_->watch_process(process.facts.key.pid);
+    const Pid pid = process.facts.key.pid;
+    now.insert(pid);
+    processes_.watch_process(pid);
     if (process.role == ProcessRole::shim || process.role == ProcessRole::vmm)
-      (void)ends_->watch(id.str(), process.facts.key);  // ignored: it has ended; the next pass sees
+      ends_.watch(id.str(), process.facts.key);
   }
+  for (const Pid pid : std::exchange(pids_[id], now))
+    if (!now.contains(pid)) processes_.unwatch_process(pid);
 }
 
 void Watches::follow(const SandboxId& id, const Observed& observed) {
   follow_processes(id, observed);
-  // A full table of watches costs time, not correctness: the resync finds what they would tell.
-  (void)groups_->watch(id.str(), files_of(id, observed));  // ignored: see above
-  oom_->watch(id.str(), memory_groups(id, observed));
+  groups_.watch(id.str(), files_of(id, observed), populated(observed));
+  oom_.watch(id.str(), memory_groups(id, observed));
 }
 
 void Watches::leave(const SandboxId& id) {
-  groups_->unwatch(id.str());
-  oom_->unwatch(id.str());
-  ends_->unwatch(id.str());
+  groups_.unwatch(id.str());
+  oom_.unwatch(id.str());
+  ends_.unwatch(id.str());
   const auto pids = pids_.extract(id);
   if (pids.empty()) return;
-  for (const Pid pid : pids.mapped()) processes_->unwatch_process(pid);
-}
-
-std::vector<std::string> Watches::problems() const {
-  std::vector<std::string> found;
-  for (const auto& problem : {bundles_->problem(), kata_->problem(), processes_->problem()})
-    if (!problem.empty()) found.push_back(problem);
-  return found;
+  for (const Pid pid : pids.mapped()) processes_.unwatch_process(pid);
 }
 
 }  // namespace kcg

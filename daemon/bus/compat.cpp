@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/bus/compat.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -16,16 +14,34 @@
 
 namespace kcg::bus {
 
+namespace {
+
+constexpr const char* kScratch = "io.katacontainers.Scratch";
+
+struct CloseBus {
+  void operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
+};
+
+/// Throws when nobody listens there. The library does so, too, but loses the memory that it began
+/// with, and a bus may be away for long.
+void require_listener(const std::string& address) {
+  sd_bus* begun = nullptr;
+  int r = sd_bus_new(&begun);
+  const std::unique_ptr<sd_bus, CloseBus> bus(begun);
+  if (r >= 0) r = sd_bus_set_address(begun, address.c_str());
+  if (r >= 0) r = sd_bus_start(begun);
+  if (r < 0) throw sdbus::createError(-r, "Failed to open the bus");
+}
+
+}  // namespace
+
 std::unique_ptr<sdbus::IConnection> connect(const std::string& address) {
   if (address == "system") return sdbus::createSystemBusConnection();
+  require_listener(address);
   return sdbus::createSessionBusConnectionWithAddress(address);
 }
 
 #if KCG_SDBUS_2
-
-void request_name(sdbus::IConnection& connection, const std::string& name) {
-  connection.requestName(sdbus::ServiceName{name});
-}
 
 PollNeeds poll_needs(const sdbus::IConnection& connection) {
   // PollData::eventFd is for changes that another thread makes while the loop sleeps; we have one
@@ -38,8 +54,12 @@ PollNeeds poll_needs(const sdbus::IConnection& connection) {
 
 void process_one(sdbus::IConnection& connection) { (void)connection.processPendingEvent(); }
 
-uid_t caller_uid(const sdbus::IObject& object) {
-  return object.getCurrentlyProcessedMessage().getCredsEuid();
+Call call_in_hand(const sdbus::IObject& object) {
+  return Call(object.getCurrentlyProcessedMessage());
+}
+
+sdbus::Signal scratch_message(sdbus::IObject& object) {
+  return object.createSignal(sdbus::InterfaceName{kScratch}, sdbus::SignalName{"Scratch"});
 }
 
 sdbus::Error make_error(const std::string& name, const std::string& text) {
@@ -60,10 +80,6 @@ std::unique_ptr<sdbus::IProxy> make_proxy(sdbus::IConnection& connection, const 
 
 #else
 
-void request_name(sdbus::IConnection& connection, const std::string& name) {
-  connection.requestName(name);
-}
-
 PollNeeds poll_needs(const sdbus::IConnection& connection) {
   const auto data = connection.getEventLoopPollData();
   PollNeeds needs{data.fd, data.events, std::nullopt};
@@ -74,8 +90,12 @@ PollNeeds poll_needs(const sdbus::IConnection& connection) {
 
 void process_one(sdbus::IConnection& connection) { (void)connection.processPendingRequest(); }
 
-uid_t caller_uid(const sdbus::IObject& object) {
-  return object.getCurrentlyProcessedMessage()->getCredsEuid();
+Call call_in_hand(const sdbus::IObject& object) {
+  return Call(*object.getCurrentlyProcessedMessage());
+}
+
+sdbus::Signal scratch_message(sdbus::IObject& object) {
+  return object.createSignal(kScratch, "Scratch");
 }
 
 sdbus::Error make_error(const std::string& name, const std::string& text) { return {name, text}; }
@@ -92,17 +112,20 @@ std::unique_ptr<sdbus::IProxy> make_proxy(sdbus::IConnection& connection, const 
 
 #endif
 
-sdbus::Slot before_calls(sdbus::IConnection& connection, const char* interface, const char* member,
-                         std::function<void()> see) {
-  const auto match =
-      fmt::format("type='method_call',interface='{}',member='{}'", interface, member);
-  // Returning lets the message go on to its object.
-  const auto handler = [see = std::move(see)](auto&&) { see(); };
-#if KCG_SDBUS_2
-  return connection.addMatch(match, handler, sdbus::return_slot);
-#else
-  return connection.addMatch(match, handler);
-#endif
+Call::Call(sd_bus_message* message, const sdbus::Message& kin) : Call(kin) {
+  sd_bus_message_unref(get());
+  msg_ = sd_bus_message_ref(message);
+}
+
+std::string Call::caller() const {
+  const char* const sender = sd_bus_message_get_sender(get());
+  return sender == nullptr ? "" : sender;
+}
+
+void Call::refuse(const sdbus::Error& error) const { createErrorReply(error).send(); }
+
+sd_bus* bus_of(sdbus::IObject& object) {
+  return sd_bus_message_get_bus(Call(scratch_message(object)).get());
 }
 
 }  // namespace kcg::bus

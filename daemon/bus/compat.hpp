@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place that knows sdbus-c++ 1.2 (Debian 12) from 2.x (Debian 13) (L6). All else uses what
+// The one place that knows sdbus-c++ 1.2 (Debian 12) from 2.x (Debian 13) (L8). All else uses what
 // both have in common, and these functions where they differ. They throw sdbus::Error as the
 // library does; callers catch it at the border to the rest of the product.
 #pragma once
 
 #include <sdbus-c++/sdbus-c++.h>
-#include <sys/types.h>
+#include <systemd/sd-bus.h>
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,9 +22,9 @@ using Properties = std::map<std::string, sdbus::Variant>;
 /// aa{sv} of the bus.
 using PropertiesList = std::vector<Properties>;
 
-/// "system", or an address such as "unix:path=/run/dbus/system_bus_socket".
+/// "system", or an address such as "unix:path=/run/dbus/system_bus_socket". Waits until the bus has
+/// answered: only for where that harms nobody.
 [[nodiscard]] std::unique_ptr<sdbus::IConnection> connect(const std::string& address);
-void request_name(sdbus::IConnection& connection, const std::string& name);
 
 /// Value: what an event loop has to wait for.
 struct PollNeeds {
@@ -38,14 +37,27 @@ struct PollNeeds {
 /// Handles one message or time-out.
 void process_one(sdbus::IConnection& connection);
 
-/// `see` is told of each call of an interface's member before it is handled. The slot must not
-/// outlive the connection.
-[[nodiscard]] sdbus::Slot before_calls(sdbus::IConnection& connection, const char* interface,
-                                       const char* member, std::function<void()> see);
+/// Resource: a method call that is answered later, or piece by piece, or that the library has not
+/// seen: the message beneath the library's own.
+class Call final : public sdbus::MethodCall {
+ public:
+  explicit Call(const sdbus::Message& message) { Message::operator=(message); }
+  /// A message that a filter of libsystemd was given; `kin`: any one of the same connection.
+  Call(sd_bus_message* message, const sdbus::Message& kin);
 
-/// Effective uid of the caller whose method is being handled, as the bus recorded it when the
-/// caller connected.
-[[nodiscard]] uid_t caller_uid(const sdbus::IObject& object);
+  [[nodiscard]] sd_bus_message* get() const { return static_cast<sd_bus_message*>(msg_); }
+  /// The bus's own name for the caller.
+  [[nodiscard]] std::string caller() const;
+  void refuse(const sdbus::Error& error) const;
+};
+
+/// The call whose handler runs.
+[[nodiscard]] Call call_in_hand(const sdbus::IObject& object);
+/// A message of the object's connection that is never sent: to keep values in.
+[[nodiscard]] sdbus::Signal scratch_message(sdbus::IObject& object);
+/// The connection that the library keeps to itself. What it offers waits for the bus where
+/// libsystemd need not.
+[[nodiscard]] sd_bus* bus_of(sdbus::IObject& object);
 
 [[nodiscard]] sdbus::Error make_error(const std::string& name, const std::string& text);
 void properties_changed(sdbus::IObject& object, const char* interface,

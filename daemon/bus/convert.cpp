@@ -7,7 +7,7 @@
 #include <map>
 
 #include "daemon/bus/convert_parts.hpp"
-#include "plan/group_members.hpp"
+#include "show/group_tree.hpp"
 
 namespace kcg::bus {
 
@@ -220,6 +220,41 @@ Properties stats(const SandboxView& view) {
   out["ThreadCount"] = Variant(static_cast<std::uint32_t>(view.threads.size()));
   out["MisplacedThreads"] = Variant(wrong);
   return out;
+}
+
+Properties registered_properties(const RegisteredView& view) {
+  Properties out = {{"Uid", Variant(view.uid)}};
+  const auto put_text = [&](const char* key, const std::string& text) {
+    if (!text.empty()) out[key] = text_variant(text);
+  };
+  const auto put_pid = [&](const char* key, Pid pid) {
+    if (pid > 0) out[key] = Variant(static_cast<std::uint32_t>(pid));
+  };
+  if (view.since > 0) out["Since"] = Variant(static_cast<std::uint64_t>(view.since));
+  put_text("PodNamespace", view.pod.ns);
+  put_text("PodName", view.pod.name);
+  put_text("PodUid", view.pod.uid);
+  put_text("CgroupsPath", view.cgroups_path);
+  put_pid("ShimPid", view.shim_pid);
+  put_pid("VmmPid", view.vmm_pid);
+  return out;
+}
+
+Result<RegisteredView> registered_from(const Properties& properties) {
+  RegisteredView view;
+  try {
+    view.uid = value_of<std::uint32_t>(properties, "Uid");
+    view.since = static_cast<std::int64_t>(value_of<std::uint64_t>(properties, "Since"));
+    view.pod.ns = value_of<std::string>(properties, "PodNamespace");
+    view.pod.name = value_of<std::string>(properties, "PodName");
+    view.pod.uid = value_of<std::string>(properties, "PodUid");
+    view.cgroups_path = value_of<std::string>(properties, "CgroupsPath");
+    view.shim_pid = static_cast<Pid>(value_of<std::uint32_t>(properties, "ShimPid"));
+    view.vmm_pid = static_cast<Pid>(value_of<std::uint32_t>(properties, "VmmPid"));
+  } catch (const sdbus::Error& error) {
+    return fail(0, "a registration of an unexpected form: {}", error.getMessage());
+  }
+  return view;
 }
 
 Result<SandboxView> view_from(const Properties& properties) {

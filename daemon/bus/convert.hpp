@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SandboxView <-> the properties of the Sandbox interface (L6). One table serves ListSandboxes, the
+// SandboxView <-> the properties of the Sandbox interface (L8). One table serves ListSandboxes, the
 // property getters, the change signals, and cgctl, which reads views back. docs/dbus.md lists it.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "daemon/bus/compat.hpp"
+#include "daemon/manager.hpp"
 #include "model/view.hpp"
 
 namespace kcg::bus {
@@ -25,6 +26,10 @@ namespace kcg::bus {
                                                           const SandboxView& after);
 /// What GetStats tells.
 [[nodiscard]] Properties stats(const SandboxView& view);
+
+/// What ListRegistrations tells of one, and back; the id is told beside it.
+[[nodiscard]] Properties registered_properties(const RegisteredView& view);
+[[nodiscard]] Result<RegisteredView> registered_from(const Properties& properties);
 
 /// A view from properties; unknown ones are passed over, missing ones stay at their default, one of
 /// another type is an error.

@@ -90,7 +90,7 @@ Properties to_properties(const GroupView& group) {
 
 GroupView group_from(const Properties& properties) {
   GroupView out;
-  out.role = enum_from(value_of<std::string>(properties, "Role"), GroupRole::container,
+  out.role = enum_from(value_of<std::string>(properties, "Role"), GroupRole::unconstrained,
                        GroupRole::sandbox);
   out.path = value_of<std::string>(properties, "Path");
   out.hierarchies = value_of<std::vector<std::string>>(properties, "Hierarchies");
@@ -150,22 +150,25 @@ Container container_from(const Properties& properties) {
   return out;
 }
 
-Properties to_properties(const ConditionView& condition) {
+Properties to_properties(const ActiveCondition& condition) {
   const auto& about = info(condition.condition.condition);
   Properties out;
   out["Name"] = text_variant(about.name);
-  out["Severity"] = named(about.severity);
+  out["Severity"] = named(condition.condition.severity);
   out["Text"] = text_variant(condition.condition.text);
   out["Since"] = sdbus::Variant(static_cast<std::uint64_t>(condition.since));
   return out;
 }
 
-std::optional<ConditionView> condition_from(const Properties& properties) {
+std::optional<ActiveCondition> condition_from(const Properties& properties) {
   const auto wanted = value_of<std::string>(properties, "Name");
   for (const auto& about : all_conditions())
     if (about.name == wanted)
-      return ConditionView{{about.condition, value_of<std::string>(properties, "Text")},
-                           static_cast<std::int64_t>(value_of<std::uint64_t>(properties, "Since"))};
+      return ActiveCondition{
+          {about.condition, value_of<std::string>(properties, "Text"),
+           enum_from(value_of<std::string>(properties, "Severity"), Severity::error,
+                     about.severity)},
+          static_cast<std::int64_t>(value_of<std::uint64_t>(properties, "Since"))};
   return std::nullopt;
 }
 

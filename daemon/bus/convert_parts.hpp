@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structured properties of the Sandbox interface (L6): threads, groups, containers, conditions.
+// The structured properties of the Sandbox interface (L8): threads, groups, containers, conditions.
 // Readers throw sdbus::Error on a value of the wrong type; convert.cpp and registration.cpp catch
 // it.
 #pragma once
@@ -45,13 +45,13 @@ template <class T>
 [[nodiscard]] Properties to_properties(const ThreadView& thread);
 [[nodiscard]] Properties to_properties(const GroupView& group);
 [[nodiscard]] Properties to_properties(const Container& container);
-[[nodiscard]] Properties to_properties(const ConditionView& condition);
+[[nodiscard]] Properties to_properties(const ActiveCondition& condition);
 
 [[nodiscard]] ThreadView thread_from(const Properties& properties);
 [[nodiscard]] GroupView group_from(const Properties& properties);
 [[nodiscard]] Container container_from(const Properties& properties);
 /// nullopt: a condition that this version does not know.
-[[nodiscard]] std::optional<ConditionView> condition_from(const Properties& properties);
+[[nodiscard]] std::optional<ActiveCondition> condition_from(const Properties& properties);
 
 /// The keys of a container's limits; also those of RegisterSandbox.
 void add_resources(Properties& properties, const Resources& resources);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "daemon/bus/names.hpp"
 #include "daemon/manager.hpp"
@@ -36,7 +37,7 @@ std::string error_name(const Error& error) {
 }
 
 sdbus::Error bus_error(const Error& error) {
-  return make_error(error_name(error), valid_utf8(error.text));
+  return make_error(error_name(error), printable_lines(valid_utf8(error.text)));
 }
 
 void require_root(uid_t caller, const std::string& member) {

@@ -7,6 +7,8 @@
 #include "daemon/bus/convert.hpp"
 #include "daemon/bus/errors.hpp"
 #include "daemon/bus/names.hpp"
+#include "daemon/bus/node_calls.hpp"
+#include "daemon/bus/privileged.hpp"
 #include "daemon/bus/registration.hpp"
 
 namespace kcg::bus {
@@ -41,59 +43,71 @@ void ManagerObject::tell(const std::vector<std::string>& names) {
   properties_changed(getObject(), kManagerInterface, names);
 }
 
-void ManagerObject::demand_root(const char* member) {
-  require_root(caller_uid(getObject()), member);
+void ManagerObject::ListSandboxes(sdbus::Result<Listed>&&) {
+  list_sandboxes(context_, sandboxes_, call_in_hand(getObject()));
 }
 
-std::vector<sdbus::Struct<std::string, sdbus::ObjectPath, Properties>>
-ManagerObject::ListSandboxes() {
-  std::vector<sdbus::Struct<std::string, sdbus::ObjectPath, Properties>> out;
-  for (const auto& [id, object] : sandboxes_)
-    out.emplace_back(id, sdbus::ObjectPath(sandbox_path(id)), overview(object->view()));
-  return out;
+void ManagerObject::ListIgnored(sdbus::Result<Described>&&) {
+  list_ignored(context_, call_in_hand(getObject()));
 }
 
-std::vector<sdbus::Struct<std::string, Properties>> ManagerObject::ListIgnored() {
-  std::vector<sdbus::Struct<std::string, Properties>> out;
-  for (const auto& view : context_.manager.list(true))
-    if (!view.ignored.empty()) out.emplace_back(valid_utf8(view.id), ignored_overview(view));
-  return out;
+void ManagerObject::ListRegistrations(sdbus::Result<Described>&&) {
+  list_registrations(context_, call_in_hand(getObject()));
 }
 
 sdbus::ObjectPath ManagerObject::GetSandbox(const std::string& id) {
   return sdbus::ObjectPath(sandbox_path(or_throw(context_.manager.resolve(id))));
 }
 
-sdbus::ObjectPath ManagerObject::RegisterSandbox(const std::string& id,
-                                                 const Properties& properties) {
-  demand_root("RegisterSandbox");
-  const auto full = full_id(id);
-  or_throw(context_.manager.register_sandbox(full, or_throw(registration_from(properties))));
-  return sdbus::ObjectPath(sandbox_path(full));
+void ManagerObject::RegisterSandbox(sdbus::Result<sdbus::ObjectPath>&& result, std::string id,
+                                    Properties properties) {
+  for_root(
+      context_, call_in_hand(getObject()), "RegisterSandbox", std::move(result),
+      [this, id = std::move(id), properties = std::move(properties)](auto& kept, auto admitted) {
+        const auto full = full_id(id);
+        auto registration = or_throw(registration_from(properties));
+        registration.since = SystemClock().wall_seconds();
+        registration.uid = admitted.uid;
+        or_throw(context_.manager.register_sandbox(full, registration));
+        kept.returnResults(sdbus::ObjectPath(sandbox_path(full)));
+      });
 }
 
-void ManagerObject::UnregisterSandbox(const std::string& id) {
-  demand_root("UnregisterSandbox");
-  or_throw(context_.manager.unregister_sandbox(full_id(id)));
+void ManagerObject::UnregisterSandbox(sdbus::Result<>&& result, std::string id) {
+  for_root(context_, call_in_hand(getObject()), "UnregisterSandbox", std::move(result),
+           [this, id = std::move(id)](auto& kept, auto) {
+             or_throw(context_.manager.unregister_sandbox(full_id(id)));
+             kept.returnResults();
+           });
 }
 
 void ManagerObject::Reconcile(sdbus::Result<std::uint32_t>&& result, std::string id, bool adopt) {
-  demand_root("Reconcile");
-  context_.manager.reconcile(id, adopt, context_.replies->later(std::move(result)));
+  for_root(context_, call_in_hand(getObject()), "Reconcile", std::move(result),
+           [this, id = std::move(id), adopt](auto& kept, auto admitted) {
+             if (adopt && id.empty())
+               throw bus_error({static_cast<int>(ManagerError::invalid_argument),
+                                "Reconcile: \"\" is all sandboxes, and each one that is to be "
+                                "adopted must be named"});
+             context_.manager.reconcile(
+                 id, adopt, context_.replies->later(std::move(kept), std::move(admitted.ticket)));
+           });
 }
 
-std::string ManagerObject::Plan(const std::string& id) {
-  return or_throw(context_.manager.plan_json(id));
+void ManagerObject::Plan(sdbus::Result<std::string>&&, std::string id) {
+  read_document(context_, sandboxes_, call_in_hand(getObject()), id, &Manager::plan_json);
 }
 
-std::string ManagerObject::Explain(const std::string& id) {
-  return or_throw(context_.manager.explain_json(id));
+void ManagerObject::Explain(sdbus::Result<std::string>&&, std::string id) {
+  read_document(context_, sandboxes_, call_in_hand(getObject()), id, &Manager::explain_json);
 }
 
-void ManagerObject::Reload() {
-  demand_root("Reload");
-  or_throw(context_.manager.reload());
-  tell({"Mode", "Features"});
+void ManagerObject::Reload(sdbus::Result<>&& result) {
+  for_root(context_, call_in_hand(getObject()), "Reload", std::move(result),
+           [this](auto& kept, auto) {
+             or_throw(context_.manager.reload());
+             tell({"Mode", "Features"});
+             kept.returnResults();
+           });
 }
 
 std::string ManagerObject::Version() { return context_.manager.daemon_info().version; }
@@ -117,5 +131,11 @@ std::uint32_t ManagerObject::SandboxCount() {
 }
 
 std::uint32_t ManagerObject::ConditionCount() { return static_cast<std::uint32_t>(conditions_); }
+
+std::vector<std::string> ManagerObject::Problems() {
+  auto problems = context_.manager.problems();
+  for (auto& problem : problems) problem = valid_utf8(problem);
+  return problems;
+}
 
 }  // namespace kcg::bus

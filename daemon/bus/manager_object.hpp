@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The node on the bus (L6): the Manager interface, and the ObjectManager of all sandboxes.
+// The node on the bus (L8): the Manager interface, and the ObjectManager of all sandboxes.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,6 @@
 
 namespace kcg::bus {
 
-/// The sandboxes of one connection, by full id.
-using SandboxObjects = std::map<std::string, std::unique_ptr<SandboxObject>>;
-
 /// Resource: registered on the bus as long as it lives.
 class ManagerObject final
     : public sdbus::AdaptorInterfaces<io::katacontainers::CgroupManager1::Manager_adaptor,
@@ -32,19 +29,25 @@ class ManagerObject final
   void count_conditions(std::size_t before, std::size_t after);
   /// Sends the change signal of some of our properties.
   void tell(const std::vector<std::string>& names);
+  /// The connection beneath the library.
+  [[nodiscard]] sd_bus* bus() { return bus_of(getObject()); }
+  [[nodiscard]] sdbus::Signal scratch() { return scratch_message(getObject()); }
 
  private:
-  void demand_root(const char* member);
+  using Listed = std::vector<sdbus::Struct<std::string, sdbus::ObjectPath, Properties>>;
+  using Described = std::vector<sdbus::Struct<std::string, Properties>>;
 
-  std::vector<sdbus::Struct<std::string, sdbus::ObjectPath, Properties>> ListSandboxes() override;
-  std::vector<sdbus::Struct<std::string, Properties>> ListIgnored() override;
+  void ListSandboxes(sdbus::Result<Listed>&& result) override;
+  void ListIgnored(sdbus::Result<Described>&& result) override;
+  void ListRegistrations(sdbus::Result<Described>&& result) override;
   sdbus::ObjectPath GetSandbox(const std::string& id) override;
-  sdbus::ObjectPath RegisterSandbox(const std::string& id, const Properties& properties) override;
-  void UnregisterSandbox(const std::string& id) override;
+  void RegisterSandbox(sdbus::Result<sdbus::ObjectPath>&& result, std::string id,
+                       Properties properties) override;
+  void UnregisterSandbox(sdbus::Result<>&& result, std::string id) override;
   void Reconcile(sdbus::Result<std::uint32_t>&& result, std::string id, bool adopt) override;
-  std::string Plan(const std::string& id) override;
-  std::string Explain(const std::string& id) override;
-  void Reload() override;
+  void Plan(sdbus::Result<std::string>&& result, std::string id) override;
+  void Explain(sdbus::Result<std::string>&& result, std::string id) override;
+  void Reload(sdbus::Result<>&& result) override;
 
   std::string Version() override;
   std::vector<std::string> Features() override;
@@ -52,6 +55,7 @@ class ManagerObject final
   std::string Hierarchy() override;
   std::uint32_t SandboxCount() override;
   std::uint32_t ConditionCount() override;
+  std::vector<std::string> Problems() override;
 
   Context& context_;
   const SandboxObjects& sandboxes_;

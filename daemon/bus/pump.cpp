@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/bus/pump.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 #include <ctime>
@@ -9,8 +10,8 @@
 
 namespace kcg::bus {
 
-Pump::Pump(sdbus::IConnection& connection, Events events)
-    : connection_(connection), events_(std::move(events)) {}
+Pump::Pump(sdbus::IConnection& connection, sd_bus* bus, Events events)
+    : connection_(connection), bus_(bus), events_(std::move(events)) {}
 
 Pump::~Pump() {
   sd_event_source_disable_unref(io_);
@@ -18,8 +19,8 @@ Pump::~Pump() {
 }
 
 Result<std::unique_ptr<Pump>> Pump::start(sd_event* event, sdbus::IConnection& connection,
-                                          Events events) {
-  std::unique_ptr<Pump> pump(new Pump(connection, std::move(events)));
+                                          sd_bus* bus, Events events) {
+  std::unique_ptr<Pump> pump(new Pump(connection, bus, std::move(events)));
   if (const int r = pump->attach(event); r < 0)
     return fail(-r, "cannot wait for the bus: {}", errno_text(-r));
   return pump;
@@ -48,6 +49,7 @@ int Pump::attach(sd_event* event) {
 }
 
 void Pump::prepare() {
+  if (!lost_) check_queue();
   if (lost_) return;
   try {
     // POLLIN and POLLOUT have the same values as their EPOLL counterparts.
@@ -65,11 +67,21 @@ void Pump::prepare() {
 void Pump::process() {
   if (lost_) return;
   try {
+    busy_ = true;
     process_one(connection_);
+    busy_ = false;
     events_.handled();
   } catch (const std::exception& error) {
+    busy_ = false;
     lose(error.what());
   }
+}
+
+/// Signals are not waited for, and a bus that is stopped must not fill our memory with them.
+void Pump::check_queue() {
+  std::uint64_t queued = 0;
+  if (sd_bus_get_n_queued_write(bus_, &queued) < 0 || queued <= kMostQueued) return;
+  lose(fmt::format("it does not read: {} messages wait for it", queued));
 }
 
 void Pump::lose(const std::string& reason) {

@@ -6,6 +6,8 @@
 #include "daemon/bus/convert.hpp"
 #include "daemon/bus/errors.hpp"
 #include "daemon/bus/names.hpp"
+#include "daemon/bus/node_calls.hpp"
+#include "daemon/bus/privileged.hpp"
 
 namespace kcg::bus {
 
@@ -13,6 +15,7 @@ SandboxObject::SandboxObject(sdbus::IConnection& connection, Context& context,
                              const SandboxView& view)
     : AdaptorInterfaces(connection, sdbus::ObjectPath(sandbox_path(view.id))),
       context_(context),
+      revision_(++context.revisions),
       view_(view) {
   view_.threads.clear();
   registerAdaptor();
@@ -32,6 +35,7 @@ void SandboxObject::update(const SandboxView& after) {
   next.threads.clear();
   const auto names = changed_properties(view_, after);
   view_ = std::move(next);
+  revision_ = ++context_.revisions;
   if (names.empty()) return;
   const FreshView::Suspension quiet(context_.fresh);
   properties_changed(getObject(), kSandboxInterface, names);
@@ -49,13 +53,20 @@ T SandboxObject::fresh(const char* name) {
 }
 
 void SandboxObject::Reconcile(sdbus::Result<std::uint32_t>&& result, bool adopt) {
-  require_root(caller_uid(getObject()), "Reconcile");
-  context_.manager.reconcile(view_.id, adopt, context_.replies->later(std::move(result)));
+  for_root(context_, call_in_hand(getObject()), "Reconcile", std::move(result),
+           [&context = context_, id = view_.id, adopt](auto& kept, auto admitted) {
+             context.manager.reconcile(
+                 id, adopt, context.replies->later(std::move(kept), std::move(admitted.ticket)));
+           });
 }
 
-std::string SandboxObject::Plan() { return or_throw(context_.manager.plan_json(view_.id)); }
+void SandboxObject::Plan(sdbus::Result<std::string>&&) {
+  read_document(context_, {}, call_in_hand(getObject()), view_.id, &Manager::plan_json);
+}
 
-std::string SandboxObject::Explain() { return or_throw(context_.manager.explain_json(view_.id)); }
+void SandboxObject::Explain(sdbus::Result<std::string>&&) {
+  read_document(context_, {}, call_in_hand(getObject()), view_.id, &Manager::explain_json);
+}
 
 std::map<std::string, sdbus::Variant> SandboxObject::GetStats() {
   const SandboxView* const now = context_.fresh.of(context_.manager, view_.id);

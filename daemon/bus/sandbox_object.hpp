@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sandbox on the bus (L6): the Sandbox interface on top of its last published view.
+// One sandbox on the bus (L8): the Sandbox interface on top of its last published view.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,11 @@ class SandboxObject final
   SandboxObject& operator=(const SandboxObject&) = delete;
 
   [[nodiscard]] const SandboxView& view() const { return view_; }
+  /// Another number whenever the view is another one.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
   /// Takes the new view and tells whoever listens what is different.
   void update(const SandboxView& after);
+  [[nodiscard]] sdbus::Signal scratch() { return scratch_message(getObject()); }
   void announce();  ///< InterfacesAdded
   void retract();   ///< InterfacesRemoved
 
@@ -36,8 +40,8 @@ class SandboxObject final
   [[nodiscard]] T fresh(const char* name);
 
   void Reconcile(sdbus::Result<std::uint32_t>&& result, bool adopt) override;
-  std::string Plan() override;
-  std::string Explain() override;
+  void Plan(sdbus::Result<std::string>&& result) override;
+  void Explain(sdbus::Result<std::string>&& result) override;
   std::map<std::string, sdbus::Variant> GetStats() override;
 
   std::string Id() override;
@@ -70,7 +74,11 @@ class SandboxObject final
   std::vector<std::map<std::string, sdbus::Variant>> Conditions() override;
 
   Context& context_;
+  std::uint64_t revision_;
   SandboxView view_;  ///< without threads and groups' usage: those are read when asked for
 };
+
+/// The sandboxes of one connection, by full id.
+using SandboxObjects = std::map<std::string, std::unique_ptr<SandboxObject>>;
 
 }  // namespace kcg::bus

@@ -33,11 +33,12 @@ class Writer final {
     check(sd_bus_message_append_array(message_, 'y', bytes->data(), bytes->size()));
     end();
   }
-  void member(const Member& member, bool pidfds) {
-    const char* name = pidfds ? "PIDFDs" : "PIDs";
-    const auto pid = static_cast<std::uint32_t>(member.pid);
-    check(pidfds ? sd_bus_message_append(message_, "(sv)", name, "ah", 1, member.pidfd.get())
-                 : sd_bus_message_append(message_, "(sv)", name, "au", 1, pid));
+  void pidfd(const Fd& fd) {
+    check(sd_bus_message_append(message_, "(sv)", "PIDFDs", "ah", 1, fd.get()));
+  }
+  void pid(Pid pid) {
+    check(
+        sd_bus_message_append(message_, "(sv)", "PIDs", "au", 1, static_cast<std::uint32_t>(pid)));
   }
 
   [[nodiscard]] Status finish() {
@@ -97,7 +98,7 @@ int read_property(sd_bus_message* message, std::string_view name, UnitState& sta
 }  // namespace
 
 Status put_start(sd_bus_message* message, const ScopeRequest& request,
-                 const std::vector<UnitProperty>& limits, const Member& member, bool pidfds) {
+                 const std::vector<UnitProperty>& limits, const Fd& pidfd, bool pidfds) {
   // "fail": a job of somebody else for this unit is not to be replaced.
   if (auto put = checked(sd_bus_message_append(message, "ss", request.unit.c_str(), "fail"),
                          "unit and mode");
@@ -112,7 +113,7 @@ Status put_start(sd_bus_message* message, const ScopeRequest& request,
   properties.text("CollectMode", "inactive-or-failed");
   // The pod's own limit is the limit; systemd has one for units that say nothing.
   properties.number("TasksMax", kInfinity);
-  properties.member(member, pidfds);
+  pidfds ? properties.pidfd(pidfd) : properties.pid(request.member.pid);
   for (const auto& limit : limits) properties.property(limit);
   if (auto put = properties.finish(); !put) return put;
   return checked(sd_bus_message_append(message, "a(sa(sv))", 0), "auxiliary units");

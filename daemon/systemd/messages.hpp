@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said to systemd about scopes, and what it says about units (L6). All of it is documented
+// What is said to systemd about scopes, and what it says about units (L8). All of it is documented
 // in org.freedesktop.systemd1(5).
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "cgroup/systemd_manager.hpp"
-#include "daemon/systemd/member.hpp"
 #include "daemon/systemd/sd_bus.hpp"
-#include "plan/unit_properties.hpp"
+#include "kernel/unit_properties.hpp"
 
 namespace kcg::systemd {
 
 /// Every scope of ours is described so: it tells them from units of the same name.
 inline constexpr const char* kDescription = "Kata Containers sandbox, placed by kata-cgroupd";
 
-/// Arguments of StartTransientUnit. `pidfds`: the manager takes descriptors instead of pids.
+/// Arguments of StartTransientUnit. `pidfd` is of request.member; `pidfds`: the manager takes
+/// descriptors instead of pids.
 [[nodiscard]] Status put_start(sd_bus_message* message, const ScopeRequest& request,
-                               const std::vector<UnitProperty>& limits, const Member& member,
+                               const std::vector<UnitProperty>& limits, const Fd& pidfd,
                                bool pidfds);
 /// Arguments of SetUnitProperties, for as long as the unit lives.
 [[nodiscard]] Status put_limits(sd_bus_message* message, const std::string& unit,

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "daemon/systemd/member.hpp"
+#include "proc/pidfd.hpp"
 
 namespace kcg {
 
@@ -55,12 +55,12 @@ Status SystemdScopes::send(Start& start) {
   const auto& request = start.request;
   const auto limits = unit_properties(request.limits);
   if (!limits) return forward(limits.error(), request.unit);
-  const auto member = systemd::open_member(proc_, request.member);
-  if (!member) return forward(member.error(), request.unit);
+  const auto pidfd = open_pidfd(proc_, request.member);
+  if (!pidfd) return forward(pidfd.error(), request.unit);
   const auto message = link_.new_call(kManagerPath, kManager, "StartTransientUnit");
   if (!message) return forward(message.error());
   const bool pidfds = link_.version() >= kPidfdVersion;
-  if (auto put = systemd::put_start(message->get(), request, *limits, *member, pidfds); !put)
+  if (auto put = systemd::put_start(message->get(), request, *limits, *pidfd, pidfds); !put)
     return forward(put.error(), request.unit);
   auto call = ask(*message, request.unit, &SystemdScopes::started);
   if (!call) return forward(call.error());

@@ -1,84 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watch/groups.hpp"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 
 #include <cerrno>
-#include <optional>
 #include <utility>
+
+#include "base/dir.hpp"
+#include "kernel/keyed.hpp"
+#include "model/errnos.hpp"
+#include "model/limit_files.hpp"
 
 namespace kcg {
 
 namespace {
 
-constexpr std::uint32_t kWritten = IN_MODIFY;
-constexpr std::uint32_t kChildren = IN_CREATE | IN_DELETE | IN_ONLYDIR;
+/// One watch of a directory tells of writes to every file in it. IN_MASK_ADD: a directory may be
+/// watched for both.
+std::uint32_t mask_of(const GroupFile& file) {
+  constexpr std::uint32_t kDirectory = IN_ONLYDIR | IN_DONT_FOLLOW | IN_MASK_ADD;
+  if (file.file == kChildren) return kDirectory | IN_CREATE | IN_DELETE;
+  if (file.file == kLimitFiles) return kDirectory | IN_MODIFY;
+  return IN_MODIFY | IN_DONT_FOLLOW;
+}
+
+constexpr std::size_t kMostEvents = 4096;
+
+constexpr const char* kMissed =
+    "changes by others to groups without a watch are found when everything is looked at again "
+    "(reconcile.interval)";
 
 std::optional<std::string> path_of(const Host& host, const GroupFile& file) {
   const auto* hierarchy = host.find(file.group.hierarchy);
   if (hierarchy == nullptr) return std::nullopt;
   const auto& group = file.group.path;
-  return hierarchy->mount_point + (group.is_root() ? "" : group.str()) + "/" + file.file;
+  const auto directory = hierarchy->mount_point + (group.is_root() ? "" : group.str()) + "/";
+  return file.file == kLimitFiles ? directory : directory + file.file;
+}
+
+/// nullopt: unknown.
+std::optional<bool> populated_by(const std::string& file) {
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const auto text = fd ? read_all(fd.get(), kMostEvents) : fail(errno, "{}", file);
+  const auto value = text ? keyed_value(*text, "populated") : forward(text.error());
+  return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<GroupWatch>> GroupWatch::create(Loop& loop, const Host& host,
-                                                       HintSink sink) {
-  std::unique_ptr<GroupWatch> self(new GroupWatch(host, std::move(sink)));
-  auto inotify =
-      Inotify::create(loop, [raw = self.get()](int wd, std::uint32_t mask, std::string_view) {
-        raw->on_event(wd, mask);
-      });
-  if (!inotify) return forward(inotify.error(), "groups");
-  self->inotify_ = std::move(*inotify);
-  return self;
+GroupWatch::GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell)
+    : host_(host),
+      sink_(std::move(sink)),
+      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      inotify_(loop, [this](int wd, std::uint32_t mask, std::string_view name) {
+        on_event(wd, mask, name);
+      }) {}
+
+void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& files,
+                       const std::set<GroupRef>& populated) {
+  const auto before = std::exchange(files_[id], {});
+  refused_.erase(id);
+  for (const auto& file : files) {
+    // Asked for every time: it costs 2 us, and tells a group that was made anew from the old one.
+    if (const auto heard = listen(id, file, populated.contains(file.group)); !heard)
+      shortage_.begin(heard.error());
+  }
+  const auto& now = files_[id];
+  for (const auto& [file, wd] : before) {
+    const auto same = now.find(file);
+    if (wd != kRefused && (same == now.end() || same->second != wd)) drop(id, file, wd);
+  }
+  if (now.empty()) files_.erase(id);
 }
 
-Status GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& files) {
-  std::map<GroupFile, int> before = std::exchange(files_[id], {});
-  Status result;
-  for (const auto& file : files) {
-    const auto path = path_of(host_, file);
-    if (!path) continue;
-    // Asked for every time: it costs 2 us, and tells a group that was made anew from the old one.
-    const auto mask = file.file.empty() ? kChildren : kWritten;
-    const auto wd = inotify_->add(*path, mask | IN_DONT_FOLLOW);
-    if (!wd && wd.error().code != ENOENT && result) result = forward(wd.error());
-    if (!wd) continue;
-    files_[id][file] = *wd;
-    ids_[*wd].insert(id);
+/// An error: there is no room. That there is no such file is none.
+Status GroupWatch::listen(const std::string& id, const GroupFile& file,
+                          std::optional<bool> populated) {
+  const auto path = path_of(host_, file);
+  if (!path) return {};
+  const auto wd = inotify_.add(*path, mask_of(file));
+  if (!wd && errnos::no_file(wd.error().code)) {
+    files_[id].erase(file);
+    return {};
   }
-  for (const auto& [file, wd] : before) {
-    const auto now = files_[id].find(file);
-    if (now == files_[id].end() || now->second != wd) drop(id, wd);
+  files_[id][file] = wd.value_or(kRefused);
+  if (!wd) {
+    refused_.insert(id);
+    return forward(wd.error());
   }
-  if (files_[id].empty()) files_.erase(id);
-  return result;
+  auto& listeners = listeners_[*wd];
+  if (file.file == kChildren) {
+    listeners.children[file.child].insert(id);
+  } else if (file.file == kPopulation) {
+    listeners.population[id] = populated;
+    listeners.population_file = *path;
+  } else {
+    (file.file == kLimitFiles ? listeners.limits : listeners.file).insert(id);
+  }
+  return {};
 }
 
 void GroupWatch::unwatch(const std::string& id) {
+  refused_.erase(id);
   const auto files = files_.extract(id);
   if (files.empty()) return;
-  for (const auto& [file, wd] : files.mapped()) drop(id, wd);
+  for (const auto& [file, wd] : files.mapped())
+    if (wd != kRefused) drop(id, file, wd);
 }
 
-void GroupWatch::drop(const std::string& id, int wd) {
-  const auto found = ids_.find(wd);
-  if (found == ids_.end()) return;
-  found->second.erase(id);
-  if (!found->second.empty()) return;
-  ids_.erase(found);
-  inotify_->remove(wd);
+void GroupWatch::drop(const std::string& id, const GroupFile& file, int wd) {
+  const auto found = listeners_.find(wd);
+  if (found == listeners_.end()) return;
+  auto& listeners = found->second;
+  if (file.file == kChildren) {
+    auto& ids = listeners.children[file.child];
+    ids.erase(id);
+    if (ids.empty()) listeners.children.erase(file.child);
+  } else if (file.file == kPopulation) {
+    listeners.population.erase(id);
+  } else {
+    (file.file == kLimitFiles ? listeners.limits : listeners.file).erase(id);
+  }
+  if (!listeners.empty()) return;
+  listeners_.erase(found);
+  inotify_.remove(wd);
 }
 
-void GroupWatch::on_event(int wd, std::uint32_t mask) {
+Status GroupWatch::retry() {
+  for (const auto& id : std::set<std::string>(refused_)) {
+    for (const auto& [file, wd] : std::map<GroupFile, int>(files_[id]))
+      if (wd == kRefused)
+        if (auto heard = listen(id, file, std::nullopt); !heard) return heard;
+    refused_.erase(id);
+    sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
+  }
+  return {};
+}
+
+void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return sink_({HintKind::rescan, "", 0});
-  const auto found = ids_.find(wd);
-  if (found == ids_.end()) return;
-  const auto ids = found->second;  // a copy: a hint may change what is watched
-  if ((mask & IN_IGNORED) != 0) ids_.erase(found);
+  const auto found = listeners_.find(wd);
+  if (found == listeners_.end()) return;
+  const auto ids = concerned(found->second, mask, name);  // a hint may change what is watched
+  if ((mask & IN_IGNORED) != 0) listeners_.erase(found);
   for (const auto& id : ids) sink_({HintKind::group, id, 0});
+}
+
+GroupWatch::Ids GroupWatch::concerned(const Listeners& listeners, std::uint32_t mask,
+                                      std::string_view name) {
+  const bool ended = (mask & IN_IGNORED) != 0;
+  Ids ids = ended || name.empty() ? listeners.file : Ids{};
+  // Our own moves, and what a guest makes its groups count, are no writes to a limit.
+  if (ended || ((mask & IN_MODIFY) != 0 && is_limit_file(name)))
+    ids.insert(listeners.limits.begin(), listeners.limits.end());
+  if (ended)
+    for (const auto& [child, listening] : listeners.children)
+      ids.insert(listening.begin(), listening.end());
+  // Our own moves raise it, too, and are heard some milliseconds after the look that saw them.
+  if (!listeners.population.empty()) {
+    const auto now = ended ? std::nullopt : populated_by(listeners.population_file);
+    for (const auto& [id, known] : listeners.population)
+      if (!now || now != known) ids.insert(id);
+  }
+  if ((mask & (IN_CREATE | IN_DELETE)) == 0) return ids;
+  for (const auto child : {std::string_view(), name})
+    if (const auto found = listeners.children.find(child); found != listeners.children.end())
+      ids.insert(found->second.begin(), found->second.end());
+  return ids;
 }
 
 }  // namespace kcg

@@ -1,53 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control files that somebody else writes, or that the kernel raises (L6): cgroup.procs, tasks and
-// cpuset.cpus of Kata's groups, cgroup.events and memory.events of ours.
+// Control files that somebody else writes, or that the kernel raises (L8): cgroup.procs, tasks and
+// cpuset.cpus of Kata's groups, cgroup.events and the limits of ours.
 #pragma once
 
 #include <cstddef>
 #include <map>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/watch/inotify.hpp"
+#include "daemon/watch/shortage.hpp"
 #include "model/host.hpp"
 
 namespace kcg {
 
-/// Value: one control file of one group; no file: the group's children as they come and go.
+/// In place of a file: groups directly below it as they come and go; all files that limit it.
+inline constexpr const char* kChildren = "";
+inline constexpr const char* kLimitFiles = "*";
+/// Tells whether there is a task in the group or below it. v2 only.
+inline constexpr const char* kPopulation = "cgroup.events";
+
+/// Value: one control file of one group, or one of the above.
 struct GroupFile {
   GroupRef group;
   std::string file;
+  std::string child = {};  ///< kChildren: the one that matters, "" for each
   auto operator<=>(const GroupFile&) const = default;
 };
 
 /// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too;
 /// HintKind::rescan after lost events. The kernel tells nobody that a watched file's own group was
-/// removed: whoever cares watches the parent's children.
+/// removed: whoever cares watches it as its parent's child. What happens to other children of a
+/// group that many share wakes nobody.
 class GroupWatch final {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<GroupWatch>> create(Loop& loop, const Host& host,
-                                                                  HintSink sink);
+  GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell);
 
   /// From now on exactly these files are watched for `id`. Files that do not exist are left out;
-  /// naming one again after its group was made anew watches the new one. An error names the first
-  /// file that could not be watched; the others are.
-  [[nodiscard]] Status watch(const std::string& id, const std::vector<GroupFile>& files);
+  /// naming one again after its group was made anew watches the new one. What there is no room for
+  /// is tried again, and a hint follows when it has worked. A kPopulation wakes nobody who knows it
+  /// already: `populated` are the groups in which a task was seen last.
+  void watch(const std::string& id, const std::vector<GroupFile>& files,
+             const std::set<GroupRef>& populated = {});
+  /// Tells at once what the kernel has told so far.
+  void hear() { inotify_.hear(); }
   void unwatch(const std::string& id);
-  [[nodiscard]] std::size_t size() const { return ids_.size(); }
+  [[nodiscard]] std::size_t size() const { return listeners_.size(); }
 
  private:
-  GroupWatch(const Host& host, HintSink sink) : host_(host), sink_(std::move(sink)) {}
-  void on_event(int wd, std::uint32_t mask);
-  void drop(const std::string& id, int wd);
+  using Ids = std::set<std::string>;
+  /// Value: the sandboxes that one watch concerns.
+  struct Listeners {
+    Ids file;                                               ///< it watches a file
+    Ids limits;                                             ///< a directory: writes to its limits
+    std::map<std::string, Ids, std::less<>> children;       ///< the same: by GroupFile::child
+    std::map<std::string, std::optional<bool>> population;  ///< it watches that: what is known
+    std::string population_file;                            ///< path
+    [[nodiscard]] bool empty() const {
+      return file.empty() && limits.empty() && children.empty() && population.empty();
+    }
+  };
+  static constexpr int kRefused = -1;
+
+  void on_event(int wd, std::uint32_t mask, std::string_view name);
+  [[nodiscard]] static Ids concerned(const Listeners& listeners, std::uint32_t mask,
+                                     std::string_view name);
+  [[nodiscard]] Status listen(const std::string& id, const GroupFile& file,
+                              std::optional<bool> populated);
+  void drop(const std::string& id, const GroupFile& file, int wd);
+  [[nodiscard]] Status retry();
 
   Host host_;
   HintSink sink_;
-  std::map<int, std::set<std::string>> ids_;  ///< by watch: Kata's groups may be shared
-  std::map<std::string, std::map<GroupFile, int>> files_;  ///< by sandbox
-  std::unique_ptr<Inotify> inotify_;  ///< last: its handler uses the members above
+  std::map<int, Listeners> listeners_;  ///< by watch: Kata's groups may be shared
+  std::map<std::string, std::map<GroupFile, int>> files_;  ///< by sandbox; kRefused: not yet
+  std::set<std::string> refused_;                          ///< sandboxes with such files
+  Shortage shortage_;
+  Inotify inotify_;  ///< last: its handler uses the members above
 };
 
 }  // namespace kcg

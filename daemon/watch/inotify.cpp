@@ -9,25 +9,44 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace kcg {
 
-Result<std::unique_ptr<Inotify>> Inotify::create(Loop& loop, Handler handler) {
-  Fd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!fd) {
-    const int code = errno;
-    return fail(code, "inotify_init1: {}{}", errno_text(code),
-                code == EMFILE ? " (see fs.inotify.max_user_instances)" : "");
+Inotify::Inotify(Loop& loop, Handler handler, Handled handled)
+    : handler_(std::move(handler)),
+      handled_(std::move(handled)),
+      paced_(
+          loop, [this] { read_events(); },
+          [this](const Error&) {
+            // Whoever watches hears of lost events, watches anew, and meets the error there.
+            deaf_ = true;
+            handler_(-1, IN_Q_OVERFLOW, "");
+            handled_();
+          }) {}
+
+Status Inotify::open() {
+  if (!fd_) {
+    Fd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!fd) {
+      const int code = errno;
+      return fail(code, "inotify_init1: {}{}", errno_text(code),
+                  code == EMFILE ? " (see fs.inotify.max_user_instances, LimitNOFILE)" : "");
+    }
+    if (auto heard = paced_.listen(fd.get(), EPOLLIN); !heard)
+      return forward(heard.error(), "inotify");
+    fd_ = std::move(fd);
+  } else if (deaf_) {
+    if (auto heard = paced_.listen(fd_.get(), EPOLLIN); !heard)
+      return forward(heard.error(), "inotify");
   }
-  std::unique_ptr<Inotify> self(new Inotify(std::move(fd), std::move(handler)));
-  auto source = loop.on_fd(self->fd_.get(), EPOLLIN,
-                           [raw = self.get()](std::uint32_t) { raw->read_events(); });
-  if (!source) return forward(source.error(), "inotify");
-  self->source_ = std::move(*source);
-  return self;
+  deaf_ = false;
+  return {};
 }
 
 Result<int> Inotify::add(const std::string& path, std::uint32_t mask) {
+  if (!fd_ || deaf_)
+    if (auto opened = open(); !opened) return forward(opened.error());
   const int wd = ::inotify_add_watch(fd_.get(), path.c_str(), mask);
   if (wd >= 0) return wd;
   const int code = errno;
@@ -36,7 +55,11 @@ Result<int> Inotify::add(const std::string& path, std::uint32_t mask) {
 }
 
 void Inotify::remove(int wd) {
-  (void)::inotify_rm_watch(fd_.get(), wd);  // ignored: EINVAL when the watched object is gone
+  if (fd_) (void)::inotify_rm_watch(fd_.get(), wd);  // ignored: EINVAL when the object is gone
+}
+
+void Inotify::hear() {
+  if (fd_ && !deaf_) read_events();
 }
 
 void Inotify::read_events() {
@@ -50,6 +73,7 @@ void Inotify::read_events() {
     at += sizeof event + event.len;
     handler_(event.wd, event.mask, event.len == 0 ? std::string_view() : std::string_view(name));
   }
+  handled_();
 }
 
 }  // namespace kcg

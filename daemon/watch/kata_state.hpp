@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kata's own record of its sandboxes as it changes (L6).
+// Kata's own record of its sandboxes as it changes (L8).
 #pragma once
-
-#include <memory>
-#include <string>
 
 #include "daemon/watch/path_watch.hpp"
 #include "model/config.hpp"
@@ -16,16 +13,13 @@ namespace kcg {
 /// HintKind::rescan after lost events.
 class KataStateWatch final {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<KataStateWatch>> create(
-      Loop& loop, const Config::Discovery& discovery, HintSink sink);
+  KataStateWatch(Loop& loop, const Config::Discovery& discovery, HintSink sink, TellHealth tell);
 
-  /// Why some are not watched, "" if all are.
-  [[nodiscard]] const std::string& problem() const { return watch_->problem(); }
+  /// Something was mounted or unmounted.
+  void recheck() { watch_.recheck(); }
 
  private:
-  KataStateWatch() = default;
-
-  std::unique_ptr<PathWatch> watch_;
+  PathWatch watch_;
 };
 
 }  // namespace kcg

@@ -8,21 +8,42 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
-#include <set>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
+#include "daemon/watch/kept_fd.hpp"
 #include "kernel/keyed.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
 namespace {
 
-Fd open_file(const std::string& path, int flags) {
-  return Fd(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+constexpr const char* kMissed =
+    "what the kernel kills in groups without a watch is seen when everything is looked at again "
+    "(reconcile.interval)";
+
+Result<Fd> open_file(const std::string& path, int flags) {
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+  const int code = errno;
+  if (!fd) return fail(code, "open {}: {}", path, errno_text(code));
+  return fd;
+}
+
+/// As long as the group is watched.
+Result<Fd> open_kept(const std::string& path) {
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return file;
+  auto room = kept(std::move(*file));
+  if (!room) return forward(room.error(), fmt::format("open {}", path));
+  return room;
+}
+
+/// There is no such group, or it has no such file.
+bool absent(const Error& error) {
+  return errnos::no_group_file(error.code) || error.code == EINVAL;
 }
 
 /// nullopt: the group is gone.
@@ -35,34 +56,40 @@ std::optional<std::uint64_t> count_kills(const Fd& file) {
 
 }  // namespace
 
-Result<std::unique_ptr<OomWatch>> OomWatch::create(Loop& loop, const Host& host, bool may_write,
-                                                   HintSink sink) {
-  std::unique_ptr<OomWatch> self(new OomWatch(loop, host, may_write, std::move(sink)));
-  auto inotify = Inotify::create(
-      loop, [raw = self.get()](int wd, std::uint32_t, std::string_view) { raw->on_event(wd); });
-  if (!inotify) return forward(inotify.error(), "memory events");
-  self->inotify_ = std::move(*inotify);
-  return self;
-}
+OomWatch::OomWatch(Loop& loop, const Host& host, bool may_write, HintSink sink, TellHealth tell)
+    : loop_(loop),
+      host_(host),
+      may_write_(may_write),
+      sink_(std::move(sink)),
+      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      inotify_(loop, [this](int wd, std::uint32_t, std::string_view) { on_event(wd); }) {}
 
 void OomWatch::watch(const std::string& id, const std::vector<GroupRef>& groups) {
   auto before = std::exchange(watched_[id], {});
-  auto& now = watched_[id];
+  refused_.erase(id);
   for (const auto& group : groups) {
     auto known = before.extract(group);
     if (!known.empty() && count_kills(known.mapped().file)) {
-      now.insert(std::move(known));
+      watched_[id].insert(std::move(known));
       continue;
     }
-    if (!known.empty()) drop(known.mapped());
-    Watched fresh;
-    if (listen(id, group, fresh)) now.emplace(group, std::move(fresh));
+    if (!known.empty()) drop(id, known.mapped());
+    listen(id, group);
   }
-  for (auto& [group, watched] : before) drop(watched);
-  if (now.empty()) watched_.erase(id);
+  for (const auto& [group, watched] : before) drop(id, watched);
+  if (watched_[id].empty()) watched_.erase(id);
 }
 
 void OomWatch::unwatch(const std::string& id) { watch(id, {}); }
+
+void OomWatch::set_may_write(bool may_write) {
+  may_write_ = may_write;
+  if (may_write) return;
+  refused_.clear();
+  for (auto& [id, groups] : watched_)
+    std::erase_if(groups, [](const auto& one) { return one.second.event.valid(); });
+  std::erase_if(watched_, [](const auto& one) { return one.second.empty(); });
+}
 
 std::size_t OomWatch::size() const {
   std::size_t count = 0;
@@ -70,64 +97,106 @@ std::size_t OomWatch::size() const {
   return count;
 }
 
-bool OomWatch::listen(const std::string& id, const GroupRef& group, Watched& watched) {
+void OomWatch::listen(const std::string& id, const GroupRef& group) {
   const auto* hierarchy = host_.find(group.hierarchy);
-  if (hierarchy == nullptr) return false;
+  if (hierarchy == nullptr || (!hierarchy->unified && !may_write_)) return;
   const auto directory = hierarchy->mount_point + (group.path.is_root() ? "" : group.path.str());
-  return hierarchy->unified ? listen_unified(directory, watched)
-                            : may_write_ && listen_v1(id, directory, watched);
+  Watched fresh;
+  const auto heard =
+      hierarchy->unified ? listen_unified(directory, fresh) : listen_v1(id, directory, fresh);
+  if (heard) {
+    if (fresh.wd >= 0) ids_[fresh.wd].insert(id);
+    watched_[id].emplace(group, std::move(fresh));
+  } else if (!absent(heard.error())) {
+    refusal_ = heard.error();
+    refused_[id].insert(group);
+    shortage_.begin(heard.error());
+  }
 }
 
-bool OomWatch::listen_unified(const std::string& directory, Watched& watched) {
+Status OomWatch::listen_unified(const std::string& directory, Watched& watched) {
   const auto path = directory + "/memory.events";
-  watched.file = open_file(path, O_RDONLY);
-  if (!watched.file) return false;
-  const auto wd = inotify_->add(path, IN_MODIFY | IN_DONT_FOLLOW);
-  if (!wd) return false;
+  auto file = open_kept(path);
+  if (!file) return forward(file.error());
+  const auto wd = inotify_.add(path, IN_MODIFY | IN_DONT_FOLLOW);
+  if (!wd) return forward(wd.error());
+  watched.file = std::move(*file);
   watched.wd = *wd;
   watched.kills = count_kills(watched.file).value_or(0);
-  return true;
+  return {};
 }
 
 /// See the kernel's documentation of cgroup v1, "cgroups notification API".
-bool OomWatch::listen_v1(const std::string& id, const std::string& directory, Watched& watched) {
-  watched.file = open_file(directory + "/memory.oom_control", O_RDONLY);
-  watched.event = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+Status OomWatch::listen_v1(const std::string& id, const std::string& directory, Watched& watched) {
+  auto file = open_kept(directory + "/memory.oom_control");
+  if (!file) return forward(file.error());
   const auto control = open_file(directory + "/cgroup.event_control", O_WRONLY);
-  if (!watched.file || !watched.event || !control) return false;
+  if (!control) return forward(control.error());
+  watched.file = std::move(*file);
+  Fd counter(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (const int code = errno; !counter) return fail(code, "eventfd: {}", errno_text(code));
+  auto room = kept(std::move(counter));
+  if (!room) return forward(room.error(), "eventfd");
+  watched.event = std::move(*room);
   const auto request = fmt::format("{} {}", watched.event.get(), watched.file.get());
-  if (::write(control.get(), request.data(), request.size()) < 0) return false;
+  const auto written = ::write(control->get(), request.data(), request.size());
+  if (const int code = errno; written < 0)
+    return fail(code, "{}/cgroup.event_control: {}", directory, errno_text(code));
   auto source = loop_.on_fd(watched.event.get(), EPOLLIN,
                             [this, id, event = watched.event.get()](std::uint32_t) {
                               std::uint64_t count = 0;
                               (void)::read(event, &count, sizeof count);  // ignored: how many
                               sink_({HintKind::group, id, 0});
                             });
-  if (!source) return false;
+  if (!source) return forward(source.error());
   watched.source = std::move(*source);
-  return true;
+  return {};
 }
 
 /// A pod's group may be watched for another sandbox, too; both share the kernel's watch.
-void OomWatch::drop(Watched& watched) {
-  const int wd = std::exchange(watched.wd, -1);
-  if (wd < 0) return;
-  for (const auto& [id, groups] : watched_)
-    for (const auto& [group, other] : groups)
-      if (other.wd == wd) return;
-  inotify_->remove(wd);
+void OomWatch::drop(const std::string& id, const Watched& watched) {
+  const auto found = ids_.find(watched.wd);
+  if (found == ids_.end()) return;
+  found->second.erase(id);
+  if (!found->second.empty()) return;
+  ids_.erase(found);
+  inotify_.remove(watched.wd);
+}
+
+Status OomWatch::retry() {
+  const auto again = std::exchange(refused_, {});
+  refusal_.reset();
+  for (const auto& [id, groups] : again) {
+    if (refusal_) {  // what there was no room for, there is none for others
+      refused_[id] = groups;
+      continue;
+    }
+    for (const auto& group : groups) listen(id, group);
+    sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
+  }
+  if (refusal_) return forward(*refusal_);
+  return {};
 }
 
 /// wd -1: events were lost, so every count is compared.
 void OomWatch::on_event(int wd) {
-  std::set<std::string> grown;
-  for (auto& [id, groups] : watched_)
-    for (auto& [group, watched] : groups) {
-      if (watched.wd < 0 || (wd >= 0 && watched.wd != wd)) continue;
-      const auto kills = count_kills(watched.file);
-      if (kills && std::exchange(watched.kills, *kills) != *kills) grown.insert(id);
-    }
-  for (const auto& id : grown) sink_({HintKind::group, id, 0});
+  if (wd < 0)
+    for (const auto& [id, groups] : watched_) compare(id, wd);
+  const auto found = ids_.find(wd);
+  if (found == ids_.end()) return;
+  for (const auto& id : std::set<std::string>(found->second)) compare(id, wd);
+}
+
+void OomWatch::compare(const std::string& id, int wd) {
+  const auto groups = watched_.find(id);
+  if (groups == watched_.end()) return;
+  bool grown = false;
+  for (auto& [group, watched] : groups->second) {
+    if (watched.wd < 0 || (wd >= 0 && watched.wd != wd)) continue;
+    const auto kills = count_kills(watched.file);
+    grown = (kills && std::exchange(watched.kills, *kills) != *kills) || grown;
+  }
+  if (grown) sink_({HintKind::group, id, 0});
 }
 
 }  // namespace kcg

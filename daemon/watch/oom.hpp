@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that the kernel kills for lack of memory (L6): memory.events on v2, an eventfd on
+// Processes that the kernel kills for lack of memory (L8): memory.events on v2, an eventfd on
 // memory.oom_control on v1. Both tell more than kills, and v1 tells a moment before the kill: what
 // is passed on is only that somebody should look.
 #pragma once
@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
 #include "daemon/watch/inotify.hpp"
+#include "daemon/watch/shortage.hpp"
 #include "model/host.hpp"
 
 namespace kcg {
@@ -23,13 +25,16 @@ namespace kcg {
 class OomWatch final {
  public:
   /// To listen on v1 means to write into the group; without `may_write` nothing is heard there.
-  [[nodiscard]] static Result<std::unique_ptr<OomWatch>> create(Loop& loop, const Host& host,
-                                                                bool may_write, HintSink sink);
+  OomWatch(Loop& loop, const Host& host, bool may_write, HintSink sink, TellHealth tell);
 
   /// From now on exactly these groups are watched for `id`; those that do not exist, or have no
-  /// memory controller, are left out. A group that was made anew is watched anew.
+  /// memory controller, are left out. A group that was made anew is watched anew. What there is no
+  /// room for is tried again, and a hint follows when it has worked.
   void watch(const std::string& id, const std::vector<GroupRef>& groups);
   void unwatch(const std::string& id);
+  /// Where writes are no longer made, what was written for is dropped; where they are from now on,
+  /// the next watch() listens.
+  void set_may_write(bool may_write);
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -41,21 +46,27 @@ class OomWatch final {
     Source source;  ///< v1
     std::uint64_t kills = 0;
   };
-  OomWatch(Loop& loop, const Host& host, bool may_write, HintSink sink)
-      : loop_(loop), host_(host), may_write_(may_write), sink_(std::move(sink)) {}
-  [[nodiscard]] bool listen(const std::string& id, const GroupRef& group, Watched& watched);
-  [[nodiscard]] bool listen_unified(const std::string& directory, Watched& watched);
-  [[nodiscard]] bool listen_v1(const std::string& id, const std::string& directory,
-                               Watched& watched);
-  void drop(Watched& watched);
+  using Groups = std::map<GroupRef, Watched>;
+
+  void listen(const std::string& id, const GroupRef& group);
+  [[nodiscard]] Status listen_unified(const std::string& directory, Watched& watched);
+  [[nodiscard]] Status listen_v1(const std::string& id, const std::string& directory,
+                                 Watched& watched);
+  void drop(const std::string& id, const Watched& watched);
+  [[nodiscard]] Status retry();
   void on_event(int wd);
+  void compare(const std::string& id, int wd);
 
   Loop& loop_;
   Host host_;
   bool may_write_;
   HintSink sink_;
-  std::map<std::string, std::map<GroupRef, Watched>> watched_;  ///< by sandbox
-  std::unique_ptr<Inotify> inotify_;  ///< last: its handler uses the members above
+  std::map<std::string, Groups> watched_;              ///< by sandbox
+  std::map<int, std::set<std::string>> ids_;           ///< by watch: a pod may have several
+  std::map<std::string, std::set<GroupRef>> refused_;  ///< there was no room for these
+  std::optional<Error> refusal_;                       ///< the last of them
+  Shortage shortage_;
+  Inotify inotify_;  ///< last: its handler uses the members above
 };
 
 }  // namespace kcg

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "base/dir.hpp"
 
@@ -13,7 +12,7 @@ namespace kcg {
 
 namespace {
 
-constexpr int kAncestor = -1;
+constexpr int kAbove = -1;
 constexpr int kBase = 0;
 
 // IN_MASK_ADD: two patterns may meet in one directory, and neither must narrow the other's view.
@@ -22,10 +21,8 @@ constexpr std::uint32_t kForDirectories = kAlways | IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kForFiles =
     kAlways | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_EXCL_UNLINK;
 
-std::string parent_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
+constexpr const char* kMissed =
+    "what is not watched is found when everything is looked at again (reconcile.interval)";
 
 std::string join(const std::string& directory, std::string_view name) {
   return (directory == "/" ? "" : directory) + "/" + std::string(name);
@@ -33,35 +30,45 @@ std::string join(const std::string& directory, std::string_view name) {
 
 /// The component that leads from `above` towards `path`.
 std::string_view next_component(std::string_view path, std::string_view above) {
-  path.remove_prefix(above == "/" ? 1 : above.size() + 1);
+  path.remove_prefix(std::min(path.find_first_not_of('/', above.size()), path.size()));
   return path.substr(0, path.find('/'));
 }
 
+/// The directories that lead to a path, from the root downwards, spelt as in the path.
+std::vector<std::string> directories_above(const std::string& path) {
+  std::vector<std::string> all = {"/"};
+  for (std::size_t slash = 1; (slash = path.find('/', slash)) != std::string::npos; ++slash)
+    if (path[slash - 1] != '/' && path.find_first_not_of('/', slash) != std::string::npos)
+      all.push_back(path.substr(0, slash));
+  return all;
+}
+
 bool within(const std::string& path, const std::string& above) {
-  return path == above || path.starts_with(above + "/");
+  return path == above || path.starts_with(join(above, ""));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<PathWatch>> PathWatch::create(Loop& loop, std::vector<PathPattern> patterns,
-                                                     Changed changed, Lost lost) {
-  std::unique_ptr<PathWatch> self(
-      new PathWatch(std::move(patterns), std::move(changed), std::move(lost)));
-  auto inotify =
-      Inotify::create(loop, [raw = self.get()](int wd, std::uint32_t mask, std::string_view name) {
-        raw->on_event(wd, mask, name);
-      });
-  if (!inotify) return forward(inotify.error());
-  self->inotify_ = std::move(*inotify);
-  for (std::size_t i = 0; i < self->patterns_.size(); ++i) self->find_base(i);
-  return self;
+PathWatch::PathWatch(Loop& loop, std::vector<PathPattern> patterns, Changed changed, Lost lost,
+                     TellHealth tell)
+    : patterns_(std::move(patterns)),
+      changed_(std::move(changed)),
+      lost_(std::move(lost)),
+      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      inotify_(
+          loop,
+          [this](int wd, std::uint32_t mask, std::string_view name) { on_event(wd, mask, name); },
+          [this] { tell_noted(); }) {
+  recheck();
+}
+
+void PathWatch::recheck() {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) follow_base(i);
+  tell_noted();
 }
 
 void PathWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
-  if ((mask & IN_Q_OVERFLOW) != 0) {
-    for (std::size_t i = 0; i < patterns_.size(); ++i) find_base(i);
-    return lost_();
-  }
+  if ((mask & IN_Q_OVERFLOW) != 0) return rebuild();
   if ((mask & IN_IGNORED) != 0) return leave(wd);
   const auto found = nodes_.find(wd);
   if (found == nodes_.end()) return;
@@ -73,94 +80,167 @@ void PathWatch::on_node_event(const Node& node, std::uint32_t mask, std::string_
   if ((mask & IN_MOVE_SELF) != 0) {
     // Its path, and those of all below it, are wrong now; each removal comes back as IN_IGNORED.
     for (const auto& [below, wd] : watches_)
-      if (within(below.path, node.path)) inotify_->remove(wd);
+      if (within(below.path, node.path)) inotify_.remove(wd);
     return;
   }
-  if (node.depth == kAncestor) {
-    if (name == next_component(patterns_[node.pattern].base, node.path)) find_base(node.pattern);
+  if (node.depth == kAbove) {
+    if (name == next_component(patterns_[node.pattern].base, node.path)) follow_base(node.pattern);
   } else if (last_level(node)) {
     // A file that was only created is still being written.
     const bool whole = (mask & kForFiles & ~kAlways) != 0;
-    if (whole && patterns_[node.pattern].files.contains(name)) changed_(node.pattern, node.path);
+    if (whole && patterns_[node.pattern].files.contains(name)) note(node);
   } else if ((mask & IN_ISDIR) != 0 && wanted(node, name)) {
-    enter({node.pattern, node.depth + 1, join(node.path, name)});
+    look_again({node.pattern, node.depth + 1, join(node.path, name)});
   }
 }
 
-/// Watches the base, or the nearest directory above it that exists.
-void PathWatch::find_base(std::size_t pattern) {
+/// Watches all directories that lead to the base, and the base: any of them may be made, moved,
+/// replaced, or be a link that points elsewhere by now.
+void PathWatch::follow_base(std::size_t pattern) {
   const std::string& base = patterns_[pattern].base;
-  const auto old = watches_;
-  for (const auto& [node, wd] : old)
-    if (node.pattern == pattern && node.depth == kAncestor) {
-      watches_.erase(node);
-      nodes_[wd].erase(node);
-      if (nodes_[wd].empty()) {
-        nodes_.erase(wd);
-        inotify_->remove(wd);
-      }
-    }
-  for (std::string path = base;;) {
-    if (path == base) {
-      if (enter({pattern, kBase, base})) return;
-    } else if (add({pattern, kAncestor, path})) {
-      // It may have been made while we looked further up.
-      const auto next = join(path, next_component(base, path));
-      if (!Dir::open(next)) return;
-      path = next;
-      continue;
-    }
-    if (path == "/") return;
-    path = parent_of(path);
-  }
+  for (const auto& path : directories_above(base))
+    if (add({pattern, kAbove, path}) == Added::gone) return drop_within(pattern, path);
+  look_again({pattern, kBase, base});
 }
 
-/// Watches a directory and all that the pattern wants below it.
-bool PathWatch::enter(const Node& node) {
-  const bool known = watches_.contains(node);
-  if (!add(node)) return false;
+/// A directory that may be there, may be another one, or may be gone.
+void PathWatch::look_again(const Node& node) {
+  const bool listed = !refused_.contains(node) && before_.empty();
+  const auto how = add(node);
+  if (how == Added::gone)
+    drop_within(node.pattern, node.path);
+  else if (how != Added::known || !listed)
+    enter(node, how);
+}
+
+/// All that the pattern wants below a directory.
+void PathWatch::enter(const Node& node, Added how) {
   if (last_level(node)) {
-    if (!known) changed_(node.pattern, node.path);
-    return true;
+    if (how != Added::known) note(node);
+    return;
   }
   const auto dir = Dir::open(node.path);
   const auto entries = dir ? dir->list() : forward(dir.error());
-  if (!entries) return true;  // it has just gone: IN_IGNORED follows
+  if (!entries && entries.error().code != ENOENT && entries.error().code != ENOTDIR)
+    (void)refuse(node, entries.error());
+  if (!entries) return;  // it has just gone, which will be told; or it is tried again
   for (const auto& entry : *entries)
     if (entry.directory && wanted(node, entry.name))
-      (void)enter({node.pattern, node.depth + 1, join(node.path, entry.name)});  // ignored: gone
-  return true;
+      look_again({node.pattern, node.depth + 1, join(node.path, entry.name)});
 }
 
-bool PathWatch::add(const Node& node) {
-  if (watches_.size() >= kMaxDirectories) {
-    problem_ =
-        fmt::format("more than {} directories, {} is not watched", kMaxDirectories, node.path);
-    return false;
-  }
+PathWatch::Added PathWatch::add(const Node& node) {
+  const auto known = watches_.find(node);
+  if (known == watches_.end() && watches_.size() >= kMaxDirectories)
+    return refuse(node, Error{0, fmt::format("more than {} directories, {} is not watched",
+                                             kMaxDirectories, node.path)});
   const std::uint32_t mask = last_level(node) ? kForFiles : kForDirectories;
   const std::uint32_t links = node.depth > kBase ? IN_DONT_FOLLOW : 0U;  // above: the operator's
-  // One directory may be watched for its files and for what is below it.
-  const auto wd = inotify_->add(node.path, mask | links | IN_MASK_ADD);
+  const auto wd = inotify_.add(node.path, mask | links);
   if (!wd) {
     const int code = wd.error().code;
-    if (code != ENOENT && code != ENOTDIR) problem_ = wd.error().text;
-    return false;
+    if (code != ENOENT && code != ENOTDIR && code != ELOOP) return refuse(node, wd.error());
+    refused_.erase(node);
+    return Added::gone;
   }
+  refused_.erase(node);
+  if (known != watches_.end() && known->second == *wd) return Added::known;
+  if (known != watches_.end()) drop_within(node.pattern, node.path);  // another stands here now
   nodes_[*wd].insert(node);
   watches_[node] = *wd;
-  return true;
+  const auto before = before_.find(node);
+  return before != before_.end() && before->second == *wd ? Added::known : Added::fresh;
 }
 
-/// The kernel has dropped a watch, because its directory is gone.
+PathWatch::Added PathWatch::refuse(const Node& node, const Error& why) {
+  refusal_ = why;
+  if (refused_.size() < kMaxDirectories)
+    refused_.insert(node);
+  else
+    crowded_ = true;
+  shortage_.begin(why);
+  return Added::refused;
+}
+
+/// The kernel has dropped a watch, because its directory is gone, moved or unmounted. Another one
+/// may stand at its path by now.
 void PathWatch::leave(int wd) {
   const auto found = nodes_.extract(wd);
   if (found.empty()) return;
   for (const auto& node : found.mapped()) {
     watches_.erase(node);
-    if (last_level(node)) changed_(node.pattern, node.path);
-    if (node.depth <= kBase) find_base(node.pattern);
+    if (last_level(node)) note(node);
+    if (node.depth <= kBase)
+      follow_base(node.pattern);
+    else
+      look_again(node);
   }
+}
+
+/// What was watched under this path is not there any more, or cannot be reached by it. Others of
+/// the pattern are not looked at: they may be many.
+void PathWatch::drop_within(std::size_t pattern, const std::string& path) {
+  const int last = static_cast<int>(patterns_[pattern].levels.size());
+  const auto below = join(path, "");
+  for (int depth = kAbove; depth <= last; ++depth) {
+    if (const auto it = watches_.find({pattern, depth, path}); it != watches_.end()) drop(it);
+    for (auto it = watches_.lower_bound({pattern, depth, below}); it != watches_.end();) {
+      const auto& node = it->first;
+      if (node.pattern != pattern || node.depth != depth || !node.path.starts_with(below)) break;
+      drop(it++);
+    }
+  }
+  std::erase_if(refused_, [&](const Node& node) {
+    return node.pattern == pattern && node.path.starts_with(below);
+  });
+}
+
+void PathWatch::drop(std::map<Node, int>::iterator it) {
+  const auto [node, wd] = *it;
+  watches_.erase(it);
+  if (last_level(node)) note(node);
+  const auto found = nodes_.find(wd);
+  if (found == nodes_.end()) return;
+  found->second.erase(node);
+  if (!found->second.empty()) return;
+  nodes_.erase(found);
+  inotify_.remove(wd);
+}
+
+/// Events were lost, also those that tell of ends.
+void PathWatch::rebuild() {
+  before_ = std::exchange(watches_, {});
+  nodes_.clear();
+  refused_.clear();
+  for (std::size_t i = 0; i < patterns_.size(); ++i) follow_base(i);
+  for (const auto& [node, wd] : std::exchange(before_, {})) {
+    if (watches_.contains(node)) continue;
+    if (last_level(node)) note(node);
+    if (!nodes_.contains(wd)) inotify_.remove(wd);
+  }
+  lost_();
+}
+
+Status PathWatch::retry() {
+  if (std::exchange(crowded_, false)) {
+    rebuild();
+  } else {
+    refusal_.reset();
+    for (const auto& node : std::set<Node>(refused_)) {
+      if (node.depth == kAbove)
+        follow_base(node.pattern);
+      else
+        look_again(node);
+      if (refusal_) break;  // what there is no room for there is no room for others
+    }
+  }
+  tell_noted();
+  if (!refused_.empty() || crowded_) return forward(refusal_.value_or(Error{}));
+  return {};
+}
+
+void PathWatch::tell_noted() {
+  for (const auto& [pattern, directory] : std::exchange(noted_, {})) changed_(pattern, directory);
 }
 
 bool PathWatch::wanted(const Node& node, std::string_view name) const {

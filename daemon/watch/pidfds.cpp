@@ -2,39 +2,78 @@
 #include "daemon/watch/pidfds.hpp"
 
 #include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <utility>
+
+#include "daemon/watch/kept_fd.hpp"
+#include "proc/pidfd.hpp"
 
 namespace kcg {
 
-Status PidWatch::watch(const std::string& id, const TaskKey& process) {
-  if (watched_.contains(process)) return {};
-  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (!fd) {
-    const int code = errno;
-    return fail(code, "pidfd_open {}: {}", process.pid, errno_text(code));
-  }
-  // The descriptor is some process with this pid; only its start time says that it is the one.
-  const auto now = proc_.stat(process.pid);
-  if (!now || now->key != process)
-    return fail(ESRCH, "pidfd_open {}: the process that started at {} has ended", process.pid,
-                process.start);
-  auto source = loop_.on_fd(fd.get(), EPOLLIN, [this, process](std::uint32_t) { ended(process); });
+namespace {
+
+constexpr const char* kMissed =
+    "ends of shims and VMMs are seen when everything is looked at again (reconcile.interval)";
+
+}  // namespace
+
+PidWatch::PidWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell)
+    : loop_(loop),
+      proc_(proc),
+      sink_(std::move(sink)),
+      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }) {}
+
+void PidWatch::watch(const std::string& id, const TaskKey& process) {
+  auto& watched = watched_[id][process];
+  if (watched.source) return;
+  const auto heard = listen(id, process, watched);
+  if (heard) return;
+  if (heard.error().code == ESRCH) return ended(id, process);
+  shortage_.begin(heard.error());
+}
+
+/// ESRCH: there is no such process. Any other error says nothing about it.
+Status PidWatch::listen(const std::string& id, const TaskKey& process, Watched& watched) {
+  auto fd = open_pidfd(proc_, process);
+  if (!fd) return forward(fd.error());
+  auto room = kept(std::move(*fd));
+  if (!room) return forward(room.error(), fmt::format("pidfd_open {}", process.pid));
+  auto source =
+      loop_.on_fd(room->get(), EPOLLIN, [this, id, process](std::uint32_t) { ended(id, process); });
   if (!source) return forward(source.error());
-  watched_.emplace(process, Watched{id, std::move(fd), std::move(*source)});
+  watched = {std::move(*room), std::move(*source)};
   return {};
 }
 
-void PidWatch::unwatch(const std::string& id) {
-  std::erase_if(watched_, [&](const auto& one) { return one.second.id == id; });
+void PidWatch::unwatch(const std::string& id) { watched_.erase(id); }
+
+std::size_t PidWatch::size() const {
+  std::size_t count = 0;
+  for (const auto& [id, processes] : watched_) count += processes.size();
+  return count;
 }
 
-void PidWatch::ended(const TaskKey& process) {
-  const auto watched = watched_.extract(process);
-  if (!watched.empty()) sink_({HintKind::process_end, watched.mapped().id, process.pid});
+void PidWatch::ended(const std::string& id, const TaskKey& process) {
+  const auto sandbox = watched_.find(id);
+  if (sandbox == watched_.end() || sandbox->second.extract(process).empty()) return;
+  if (sandbox->second.empty()) watched_.erase(sandbox);
+  sink_({HintKind::process_end, id, process.pid});
+}
+
+Status PidWatch::retry() {
+  std::set<std::pair<std::string, TaskKey>> waiting;
+  for (const auto& [id, processes] : watched_)
+    for (const auto& [process, watched] : processes)
+      if (!watched.source) waiting.emplace(id, process);
+  for (const auto& [id, process] : waiting) {
+    const auto heard = listen(id, process, watched_[id][process]);
+    if (heard) continue;
+    if (heard.error().code != ESRCH) return heard;
+    ended(id, process);
+  }
+  return {};
 }
 
 }  // namespace kcg

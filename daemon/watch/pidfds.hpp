@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of shims and VMMs (L6): one pidfd each.
+// The end of shims and VMMs (L8): one pidfd each.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "base/fd.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/watch/shortage.hpp"
 #include "model/ids.hpp"
 #include "proc/view.hpp"
 
@@ -17,28 +18,30 @@ namespace kcg {
 /// Resource: HintKind::process_end with the sandbox id, once per watched process.
 class PidWatch final {
  public:
-  PidWatch(Loop& loop, ProcView& proc, HintSink sink)
-      : loop_(loop), proc_(proc), sink_(std::move(sink)) {}
+  PidWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell);
 
-  /// Watching the same process again changes nothing. ESRCH: it has ended already, or the pid is
-  /// another process's by now; no hint follows.
-  [[nodiscard]] Status watch(const std::string& id, const TaskKey& process);
+  /// Watching the same process again changes nothing. One that has ended already, or whose pid is
+  /// another process's by now, is told at once. That there is no descriptor says nothing about the
+  /// process: it is tried again.
+  void watch(const std::string& id, const TaskKey& process);
   /// Ends all watches of a sandbox.
   void unwatch(const std::string& id);
-  [[nodiscard]] std::size_t size() const { return watched_.size(); }
+  [[nodiscard]] std::size_t size() const;
 
  private:
   struct Watched {
-    std::string id;
     Fd fd;
-    Source source;
+    Source source;  ///< none: not watched yet
   };
-  void ended(const TaskKey& process);
+  [[nodiscard]] Status listen(const std::string& id, const TaskKey& process, Watched& watched);
+  void ended(const std::string& id, const TaskKey& process);
+  [[nodiscard]] Status retry();
 
   Loop& loop_;
   ProcView& proc_;
   HintSink sink_;
-  std::map<TaskKey, Watched> watched_;
+  std::map<std::string, std::map<TaskKey, Watched>> watched_;  ///< by sandbox
+  Shortage shortage_;
 };
 
 }  // namespace kcg

@@ -14,70 +14,87 @@ namespace {
 constexpr std::string_view kShim = "containerd-shim";  // the kernel cuts names at 15 characters
 constexpr Instant kPatience = std::chrono::seconds(1);
 constexpr Instant kScanPause = std::chrono::seconds(1);
-/// Wake-ups that follow each other faster than this are a storm of strangers: then it is better to
-/// let events gather for as long and to handle them together. Halves the cost of 2,000 execs/s.
-constexpr Instant kGather = std::chrono::milliseconds(2);
+constexpr Instant kSlicePause = std::chrono::milliseconds(1);
+/// How long a flood's authors are not heard before it is tried again.
+constexpr Instant kTight = std::chrono::milliseconds(200);
+/// Portions of 64 events that one turn of the loop takes: more than a flood brings in PacedFd's
+/// pause, so that it does not overflow the socket.
+constexpr int kPortions = 8;
+
+constexpr const char* kMissed =
+    "; /proc is looked through once per second for new processes, and new threads are found when "
+    "everything is looked at again (reconcile.interval)";
 
 }  // namespace
 
-std::unique_ptr<ProcessWatch> ProcessWatch::create(Loop& loop, ProcView& proc, const Clock& clock,
-                                                   HintSink sink) {
-  std::unique_ptr<ProcessWatch> self(new ProcessWatch(loop, proc, clock, std::move(sink)));
-  if (const auto listening = self->listen(); !listening) self->fall_back(listening.error().text);
-  return self;
+ProcessWatch::ProcessWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell)
+    : loop_(loop),
+      proc_(proc),
+      sink_(std::move(sink)),
+      tell_(std::move(tell)),
+      paced_(loop, [this] { on_events(); }, [this](const Error& why) { fall_back(why.text); }) {
+  listen();
 }
 
-Status ProcessWatch::listen() {
+void ProcessWatch::listen() {
+  patience_ = Source();
   auto connector = ProcConnector::open();
-  if (!connector) return forward(connector.error());
+  if (!connector) return fall_back(connector.error().text);
   connector_ = std::move(*connector);
-  if (auto heard = hear(); !heard) return heard;
-  arm(clock_.now() + kPatience, &ProcessWatch::give_up);
-  return {};
+  if (auto heard = paced_.listen(connector_->fd(), EPOLLIN); !heard)
+    return fall_back(heard.error().text);
+  arm(patience_, kPatience, &ProcessWatch::on_silence);
 }
 
-Status ProcessWatch::hear() {
-  auto events = loop_.on_fd(connector_->fd(), EPOLLIN, [this](std::uint32_t) { on_events(); });
-  if (!events) return forward(events.error());
-  events_ = std::move(*events);
-  return {};
+void ProcessWatch::on_silence() {
+  fall_back(
+      "proc connector: no answer from the kernel: this is not the initial pid or user namespace");
 }
 
-void ProcessWatch::gather(Instant now) {
-  auto pause = loop_.at(now + kGather, [this] {
-    if (auto heard = hear(); !heard) fall_back(heard.error().text);
-  });
-  if (!pause) return;  // then every event wakes us, as before
-  events_ = Source();
-  pause_ = std::move(*pause);
+void ProcessWatch::on_answer(int code) {
+  if (code != 0) return fall_back("proc connector: " + errno_text(code));
+  listening_ = true;
+  patience_ = Source();
+  if (!std::exchange(fallen_, false)) return;
+  scan_ = Source();
+  seen_.clear();
+  found_.clear();
+  unscanned_ = {};
+  tell_("");
+  sink_({HintKind::rescan, "", 0});  // threads of the time without
 }
 
-void ProcessWatch::give_up() {
-  if (!listening_)
-    fall_back(
-        "proc connector: no answer from the kernel: this is not the initial pid or user "
-        "namespace");
+void ProcessWatch::watch_process(Pid pid) {
+  if (!watched_.insert(pid).second || !tight_) return;
+  // What it did since it was looked at was dropped with the flood.
+  hear_few();
+  sink_({HintKind::thread, "", pid});
 }
 
 void ProcessWatch::on_events() {
+  std::vector<ProcEvent> events;
+  for (int portion = 0; portion < kPortions && connector_; ++portion) {
+    auto batch = connector_->read();
+    if (!batch) return fall_back(batch.error().text);
+    if (batch->lost) sink_({HintKind::rescan, "", 0});
+    events.insert(events.end(), batch->events.begin(), batch->events.end());
+    if (batch->events.size() < ProcConnector::kBatch) break;
+  }
+  handled_ += events.size();
   const auto now = clock_.now();
-  const bool storm = now - std::exchange(woken_, now) < kGather + kGather;
-  auto batch = connector_->read();
-  if (!batch) return fall_back(batch.error().text);
-  if (batch->lost) sink_({HintKind::rescan, "", 0});
-  auto& events = batch->events;
+  for (const auto& event : events)
+    if (event.kind == ProcEvent::Kind::thread) flood_.add(event.pid, now);
+  if (flood_.flood() && !tight_) tighten();
   // A program that starts many threads at once is one hint, not many.
+  std::sort(events.begin(), events.end());
   events.erase(std::unique(events.begin(), events.end()), events.end());
   for (const auto& event : events) on_event(event);
-  if (storm && connector_) gather(now);
 }
 
 void ProcessWatch::on_event(const ProcEvent& event) {
   switch (event.kind) {
     case ProcEvent::Kind::listening:
-      listening_ = event.code == 0;
-      if (!listening_) fall_back("proc connector: " + errno_text(event.code));
-      return;
+      return on_answer(event.code);
     case ProcEvent::Kind::thread:
       if (watched_.contains(event.pid)) sink_({HintKind::thread, "", event.pid});
       return;
@@ -93,37 +110,68 @@ bool ProcessWatch::interesting(const TaskStat& stat) const {
          watched_.contains(stat.key.pid);
 }
 
-void ProcessWatch::fall_back(std::string problem) {
-  problem_ = std::move(problem);
+/// Only watched processes are heard for a while, and of these only the quiet ones.
+void ProcessWatch::tighten() {
+  muted_ = flood_.loud();
+  std::erase_if(muted_, [this](Pid pid) { return !watched_.contains(pid); });
+  flood_ = FloodCount();
+  hear_few();
+  arm(tight_, kTight, &ProcessWatch::loosen);
+}
+
+void ProcessWatch::hear_few() {
+  std::vector<Pid> heard;
+  for (const Pid pid : watched_)
+    if (!muted_.contains(pid)) heard.push_back(pid);
+  (void)connector_->hear_threads_of(heard);  // ignored: then all are heard, as before
+}
+
+void ProcessWatch::loosen() {
+  tight_ = Source();
+  if (!connector_) return;
+  if (auto all = connector_->hear_all_threads(); !all) return fall_back(all.error().text);
+  for (const Pid pid : std::exchange(muted_, {})) sink_({HintKind::thread, "", pid});
+}
+
+void ProcessWatch::fall_back(const std::string& problem) {
+  tell_(problem + kMissed);
   listening_ = false;
-  events_ = Source();
-  pause_ = Source();
+  paced_.stop();
   connector_.reset();
-  scan();
+  tight_ = Source();
+  muted_.clear();
+  arm(patience_, backoff_.failed(clock_.now()), &ProcessWatch::listen);
+  if (!std::exchange(fallen_, true)) scan();
 }
 
 /// Every process that is interesting and was not, or was another program, a second ago.
 void ProcessWatch::scan() {
-  std::map<TaskKey, std::string> now;
-  const auto pids = proc_.pids();
-  for (const Pid pid : pids.value_or(std::vector<Pid>{})) {
-    auto stat = proc_.stat(pid);
-    if (stat && interesting(*stat)) now.emplace(stat->key, std::move(stat->comm));
-  }
-  const auto before = std::exchange(seen_, now);
-  arm(clock_.now() + kScanPause, &ProcessWatch::scan);
-  for (const auto& [key, comm] : now) {
-    const auto known = before.find(key);
-    if (known == before.end() || known->second != comm) sink_({HintKind::exec, "", key.pid});
-  }
+  auto pids = proc_.pids();
+  if (!pids) return arm(scan_, kScanPause, &ProcessWatch::scan);
+  unscanned_ = std::move(*pids);
+  std::reverse(unscanned_.begin(), unscanned_.end());
+  scan_some();
 }
 
-void ProcessWatch::arm(Instant when, void (ProcessWatch::*act)()) {
-  auto timer = loop_.at(when, [this, act] { (this->*act)(); });
-  if (timer)
-    timer_ = std::move(*timer);
-  else
-    problem_ = timer.error().text;
+void ProcessWatch::scan_some() {
+  for (std::size_t i = 0; i < kSlice && !unscanned_.empty(); ++i) {
+    auto stat = proc_.stat(unscanned_.back());
+    unscanned_.pop_back();
+    if (!stat || !interesting(*stat)) continue;
+    const auto known = seen_.find(stat->key);
+    const bool news = known == seen_.end() || known->second != stat->comm;
+    const Pid pid = stat->key.pid;
+    found_.insert_or_assign(stat->key, std::move(stat->comm));
+    if (news) sink_({HintKind::exec, "", pid});
+  }
+  if (!unscanned_.empty()) return arm(scan_, kSlicePause, &ProcessWatch::scan_some);
+  seen_ = std::exchange(found_, {});
+  arm(scan_, kScanPause, &ProcessWatch::scan);
+}
+
+void ProcessWatch::arm(Source& timer, Instant pause, void (ProcessWatch::*act)()) {
+  auto armed = loop_.at(clock_.now() + pause, [this, act] { (this->*act)(); });
+  if (armed) timer = std::move(*armed);
 }
 
 }  // namespace kcg

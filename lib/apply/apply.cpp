@@ -3,11 +3,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <vector>
+
+#include "base/overloaded.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
 namespace {
+
+static_assert(errnos::kNotThere == ENOENT && errnos::kNoTask == ESRCH && errnos::kBusy == EBUSY &&
+              errnos::kNoDevice == ENODEV && errnos::kNotDirectory == ENOTDIR &&
+              errnos::kInvalid == EINVAL && errnos::kUnsupported == EOPNOTSUPP);
+
+/// So many steps are performed before somebody is asked whether that is enough.
+constexpr std::size_t kPortion = 64;
 
 /// Performs steps and remembers which branches have ended.
 class Applier final {
@@ -15,30 +26,16 @@ class Applier final {
   Applier(CgroupTree& tree, ProcView& proc, SystemdManager* systemd)
       : tree_(tree), proc_(proc), systemd_(systemd) {}
 
-  StepResult perform(const Step& step) {
+  StepResult run(const Step& step) {
+    if (ended(step.group)) return skipped(step, "an earlier step for this group failed");
     StepResult result;
     result.step = step;
-    if (ended(step.group)) {
-      result.outcome = Outcome::skipped;
-      result.text = "an earlier step for this group failed";
-      return result;
-    }
-    if (step.task && !for_systemd(step)) {
-      move(step, result);
-    } else {
-      note(act(step), result);
-      if (result.outcome == Outcome::done && for_systemd(step)) result.outcome = Outcome::pending;
-    }
+    perform(step, result);
     if (result.outcome == Outcome::failed && ends_branch(step)) ended_.push_back(step.group);
     return result;
   }
 
  private:
-  /// It answers later.
-  static bool for_systemd(const Step& step) {
-    return step.op == Op::start_scope || step.op == Op::set_scope;
-  }
-
   static void note(const Status& status, StepResult& result) {
     if (status) return;
     result.outcome = Outcome::failed;
@@ -48,19 +45,9 @@ class Applier final {
 
   /// Without these steps the group cannot be used.
   [[nodiscard]] bool ends_branch(const Step& step) const {
-    switch (step.op) {
-      case Op::create:
-      case Op::mark:
-      case Op::device:
-      case Op::start_scope:
-        return true;
-      case Op::seed:  // v1: an empty cpuset takes nobody in
-        return !unified(step.group);
-      case Op::enable:
-        return step.key == "cgroup.type";
-      default:
-        return false;
-    }
+    if (is<op::Seed>(step)) return !unified(step.group);  // v1: an empty cpuset takes nobody in
+    return is<op::Create>(step) || is<op::Mark>(step) || is<op::Device>(step) ||
+           is<op::StartScope>(step) || is<op::MakeThreaded>(step);
   }
 
   [[nodiscard]] bool unified(const GroupRef& group) const {
@@ -74,64 +61,76 @@ class Applier final {
     });
   }
 
-  Status act(const Step& step) {
-    switch (step.op) {
-      case Op::create:
-        return tree_.make(step.group);
-      case Op::mark:
-        return tree_.set_mark(step.group, step.new_value);
-      case Op::remove:
-        return tree_.remove(step.group);
-      case Op::enable:
-      case Op::seed:
-      case Op::limit:
-        return tree_.write(step.group, step.key, step.new_value);
-      case Op::start_scope:
-        if (systemd_ == nullptr) return no_systemd(step);
-        return systemd_->start_scope({step.key, step.new_value, *step.task, step.limits});
-      case Op::set_scope:
-        if (systemd_ == nullptr) return no_systemd(step);
-        return systemd_->set_limits(std::string(step.group.path.name()),
-                                    {{step.key, step.new_value}});
-      case Op::device:
-        if (step.device) return tree_.change_devices(step.group, *step.device);
-        break;
-      case Op::move_process:
-      case Op::move_thread:
-        break;
-    }
-    return fail(EOPNOTSUPP, "{}: no such operation here", name(step.op));
+  void perform(const Step& step, StepResult& result) {
+    const auto& group = step.group;
+    std::visit(Overloaded{[&](const op::MoveProcess& one) { move(group, one, result); },
+                          [&](const op::MoveThread& one) { move(group, one, result); },
+                          [&](const auto& one) { note(act(group, one), result); }},
+               step.operation);
+    if (result.outcome == Outcome::done && by_systemd(step)) result.outcome = Outcome::pending;
   }
 
-  static Status no_systemd(const Step& step) {
-    return fail(ENOTCONN, "{}: systemd's manager is not reached; see [systemd] address", step.key);
+  Status act(const GroupRef& group, const op::Create& /*one*/) { return tree_.make(group); }
+  Status act(const GroupRef& group, const op::Mark& one) { return tree_.set_mark(group, one.id); }
+  Status act(const GroupRef& group, const op::Enable& one) {
+    return tree_.write(group, op::Enable::kFile, fmt::format("+{}", one.controller));
+  }
+  Status act(const GroupRef& group, const op::MakeThreaded& /*one*/) {
+    return tree_.write(group, op::MakeThreaded::kFile, op::MakeThreaded::kType);
+  }
+  Status act(const GroupRef& group, const op::Change& one) {
+    return tree_.write(group, one.key, one.new_value);
+  }
+  Status act(const GroupRef& group, const op::Device& one) {
+    return tree_.change_devices(group, one.change);
+  }
+  Status act(const GroupRef& group, const op::Remove& /*one*/) { return tree_.remove(group); }
+  Status act(const GroupRef& group, const op::Disable& one) {
+    return tree_.write(group, op::Enable::kFile, text_of(one));
+  }
+  Status act(const GroupRef& group, const op::Unmark& /*one*/) { return tree_.clear_mark(group); }
+  Status act(const GroupRef& group, const op::StartScope& one) {
+    const auto unit = unit_of(group);
+    if (systemd_ == nullptr) return no_systemd(unit);
+    if (!one.first) return fail(EINVAL, "{}: systemd makes no scope without a process", unit);
+    return systemd_->start_scope({unit, slice_of(group), *one.first, one.limits});
+  }
+  Status act(const GroupRef& group, const op::SetScope& one) {
+    if (systemd_ == nullptr) return no_systemd(one.key);
+    return systemd_->set_limits(unit_of(group), {{one.key, one.new_value}});
   }
 
-  void move(const Step& step, StepResult& result) {
-    const auto before = proc_.stat(step.task->pid);
-    if (!before || before->key != *step.task) {
-      note(fail(ESRCH, "task {} has ended", step.task->pid), result);
+  static Status no_systemd(const std::string& what) {
+    return fail(ENOTCONN, "{}: systemd's manager is not reached; see [systemd] address", what);
+  }
+
+  template <class Move>
+  void move(const GroupRef& group, const Move& one, StepResult& result) {
+    const auto before = proc_.stat(one.task.pid);
+    if (!before || before->key != one.task) {
+      note(fail(ESRCH, "task {} has ended", one.task.pid), result);
       return;
     }
-    note(tree_.write(step.group, step.key, std::to_string(step.task->pid)), result);
+    const std::string file(file_of(one));
+    note(tree_.write(group, file, std::to_string(one.task.pid)), result);
     if (result.outcome != Outcome::done) return;
-    const auto after = proc_.stat(step.task->pid);
-    if (!after || after->key == *step.task) return;
+    const auto after = proc_.stat(one.task.pid);
+    if (!after || after->key == one.task) return;
     result.stranger = true;
     result.outcome = Outcome::failed;
-    result.text = put_back(step, *after);
+    result.text = put_back(group.hierarchy, file, *after);
   }
 
   /// The pid was reused between the look and the write: it goes to its parent's group.
-  std::string put_back(const Step& step, const TaskStat& stranger) {
+  std::string put_back(const std::string& hierarchy, const std::string& file,
+                       const TaskStat& stranger) {
     const auto& hierarchies = tree_.host().hierarchies;
     const auto groups = proc_.groups(stranger.ppid, tree_.host());
     for (std::size_t i = 0; groups && i < hierarchies.size() && i < groups->size(); ++i) {
-      if (hierarchies[i].name != step.group.hierarchy) continue;
+      if (hierarchies[i].name != hierarchy) continue;
       const auto home = CgroupPath::parse((*groups)[i]);
       if (!home) break;
-      const auto done =
-          tree_.write({step.group.hierarchy, *home}, step.key, std::to_string(stranger.key.pid));
+      const auto done = tree_.write({hierarchy, *home}, file, std::to_string(stranger.key.pid));
       if (done)
         return fmt::format("pid {} was reused during the move; it was returned to {}",
                            stranger.key.pid, home->str());
@@ -150,11 +149,15 @@ class Applier final {
 
 }  // namespace
 
-Report apply(const Plan& plan, CgroupTree& tree, ProcView& proc, SystemdManager* systemd) {
+Report apply(const Plan& plan, CgroupTree& tree, ProcView& proc, SystemdManager* systemd,
+             const std::function<bool()>& enough) {
   Applier applier(tree, proc, systemd);
   Report report;
   report.results.reserve(plan.steps.size());
-  for (const auto& step : plan.steps) report.results.push_back(applier.perform(step));
+  for (const auto& step : plan.steps) {
+    report.results.push_back(applier.run(step));
+    if (enough && report.results.size() % kPortion == 0 && enough()) break;
+  }
   return report;
 }
 

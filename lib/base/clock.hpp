@@ -5,11 +5,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace kcg {
 
 /// Monotonic time since an arbitrary point (CLOCK_BOOTTIME in the real clock).
 using Instant = std::chrono::microseconds;
+
+/// A pause that doubles with each of `times` tries before, up to `most`.
+[[nodiscard]] constexpr Instant doubled(Instant first, unsigned times, Instant most) {
+  for (; times > 0 && first < most; --times) first *= 2;
+  return first < most ? first : most;
+}
 
 /// Interface: what time it is.
 class Clock {
@@ -26,5 +33,8 @@ class SystemClock final : public Clock {
   [[nodiscard]] Instant now() const override;
   [[nodiscard]] std::int64_t wall_seconds() const override;
 };
+
+/// "2024-05-06T07:08:09Z" of seconds since 1970; "" for a year that does not have four digits.
+[[nodiscard]] std::string rfc3339(std::int64_t seconds);
 
 }  // namespace kcg

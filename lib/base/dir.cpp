@@ -73,12 +73,24 @@ std::string errno_text(int code) {
   return ::strerror_r(code, buffer, sizeof buffer);  // the GNU variant
 }
 
-Result<std::string> read_all(int fd, std::size_t max_bytes) {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+/// No line of a kernel's file that is read so is longer: a path and what stands beside it.
+constexpr std::size_t kLongestLine = 1024;
+
+enum class Source : unsigned char { any, kernel };
+
+/// The kernel fills at most a page at a time, and ends a read before a line that does not fit any
+/// more: one that has left room for any line was the last.
+Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source) {
+  const bool kernel = source == Source::kernel;
   std::string text;
   std::size_t have = 0;
-  for (;;) {
-    text.resize(have + (have < 4096 ? 4096 : have));
-    const ssize_t got = ::read(fd, text.data() + have, text.size() - have);
+  for (bool more = true; more;) {
+    const auto room = kernel || have < kPage ? kPage : have;
+    text.resize(have + room);
+    const ssize_t got = ::read(fd, text.data() + have, room);
     if (got < 0) {
       const int code = errno;
       if (code == EINTR) continue;
@@ -86,11 +98,43 @@ Result<std::string> read_all(int fd, std::size_t max_bytes) {
     }
     have += static_cast<std::size_t>(got);
     if (have > max_bytes) return fail(EFBIG, "larger than {} bytes", max_bytes);
-    if (got == 0) break;
+    more = got != 0 && (!kernel || static_cast<std::size_t>(got) + kLongestLine > room);
   }
   text.resize(have);
   return text;
 }
+
+}  // namespace
+
+Result<std::string> read_all(int fd, std::size_t max_bytes) {
+  return read_to_end(fd, max_bytes, Source::any);
+}
+
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// Whatever else can be opened may block, never end, or look like an empty file.
+Result<std::string> read_regular(int fd, const std::string& path, std::size_t max_bytes) {
+  struct stat st{};
+  if (::fstat(fd, &st) != 0) {
+    const int code = errno;
+    return fail(code, "{}: {}", path, errno_text(code));
+  }
+  if (!S_ISREG(st.st_mode))
+    return fail(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "{}: is {}, not a regular file", path,
+                kind_of(st.st_mode));
+  auto text = read_all(fd, max_bytes);
+  if (!text) return forward(text.error(), path);
+  return text;
+}
+
+}  // namespace
 
 Result<std::string> read_path(const std::string& absolute_path) {
   const Fd fd(::open(absolute_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -98,9 +142,7 @@ Result<std::string> read_path(const std::string& absolute_path) {
     const int code = errno;
     return fail(code, "{}: {}", absolute_path, errno_text(code));
   }
-  auto text = read_all(fd.get(), Dir::kDefaultMax);
-  if (!text) return forward(text.error(), absolute_path);
-  return text;
+  return read_regular(fd.get(), absolute_path, Dir::kDefaultMax);
 }
 
 Result<Dir> Dir::open(const std::string& absolute_path) {
@@ -125,7 +167,13 @@ Result<Fd> Dir::file(const std::string& path, int flags) const {
 Result<std::string> Dir::read(const std::string& path, std::size_t max_bytes) const {
   auto fd = open_beneath(fd_.get(), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd) return forward(fd.error());
-  auto text = read_all(fd->get(), max_bytes);
+  return read_regular(fd->get(), path, max_bytes);
+}
+
+Result<std::string> Dir::read_kernel(const std::string& path, std::size_t max_bytes) const {
+  auto fd = open_beneath(fd_.get(), path, O_RDONLY);
+  if (!fd) return forward(fd.error());
+  auto text = read_to_end(fd->get(), max_bytes, Source::kernel);
   if (!text) return forward(text.error(), path);
   return text;
 }

@@ -41,9 +41,14 @@ class Dir final {
   [[nodiscard]] Result<Dir> dir(const std::string& path) const;
   /// `flags` as for open(2); O_CLOEXEC is added.
   [[nodiscard]] Result<Fd> file(const std::string& path, int flags) const;
-  /// Reads to EOF. More than `max_bytes` is EFBIG.
+  /// Reads a regular file to EOF. More than `max_bytes` is EFBIG; a directory EISDIR, a FIFO, a
+  /// socket or a device EINVAL, and nothing is waited for.
   [[nodiscard]] Result<std::string> read(const std::string& path,
                                          std::size_t max_bytes = kDefaultMax) const;
+  /// The same of a file of procfs, cgroupfs or another one of the kernel's own, where nobody can
+  /// put anything else: without asking what it is, and with one read(2) where it fits.
+  [[nodiscard]] Result<std::string> read_kernel(const std::string& path,
+                                                std::size_t max_bytes = kDefaultMax) const;
   /// One write(2) of the whole text into an existing file.
   [[nodiscard]] Status write(const std::string& path, std::string_view text) const;
   /// Creates or replaces a file atomically (temporary file, then rename).
@@ -67,7 +72,8 @@ class Dir final {
 /// `max_bytes` is EFBIG.
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t max_bytes);
 
-/// Reads an operator's file by absolute path; links are followed. More than 1 MiB is EFBIG.
+/// Reads an operator's file by absolute path; links are followed. Otherwise as Dir::read; more than
+/// 1 MiB is EFBIG.
 [[nodiscard]] Result<std::string> read_path(const std::string& absolute_path);
 
 }  // namespace kcg

@@ -75,6 +75,11 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string_view without_deleted(std::string_view text) {
+  if (text.ends_with(kDeleted)) text.remove_suffix(kDeleted.size());
+  return text;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (const auto& part : parts) {

@@ -3,6 +3,7 @@
 // Text without surprises (L0): strict numbers, splitting, escaping for people.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,18 @@ namespace kcg {
 [[nodiscard]] std::vector<std::string_view> words(std::string_view text);
 /// Lines without their newline; a last empty one is left out.
 [[nodiscard]] std::vector<std::string_view> lines(std::string_view text);
+/// Parts of a text that is gone already would be read.
+std::vector<std::string_view> split(std::same_as<std::string> auto&& temporary, char) = delete;
+std::vector<std::string_view> words(std::same_as<std::string> auto&& temporary) = delete;
+std::vector<std::string_view> lines(std::same_as<std::string> auto&& temporary) = delete;
+
 /// Without leading and trailing white space.
 [[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The kernel says of a link, or of a group, whose target is gone: it ends in this.
+inline constexpr std::string_view kDeleted = " (deleted)";
+/// Without that ending.
+[[nodiscard]] std::string_view without_deleted(std::string_view text);
 
 /// {"a","b"} -> "a, b" with the separator ", ".
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);

@@ -35,8 +35,9 @@ unsigned byte_at(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]);
 }
 
-/// Length of the well-formed character at `at`; 0 if there is none.
-std::size_t character_at(std::string_view bytes, std::size_t at) {
+}  // namespace
+
+std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   const Shape shape = shape_of(byte_at(bytes, at));
   if (!shape.good || bytes.size() - at <= shape.more) return 0;
   for (std::size_t i = 1; i <= shape.more; ++i) {
@@ -47,13 +48,11 @@ std::size_t character_at(std::string_view bytes, std::size_t at) {
   return shape.more + 1;
 }
 
-}  // namespace
-
 std::string valid_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t length = character_at(bytes, at);
+    const std::size_t length = utf8_length(bytes, at);
     out += length > 0 ? bytes.substr(at, length) : kReplacement;
     at += length > 0 ? length : 1;
   }

@@ -4,6 +4,7 @@
 // holds anything else, and a thread may call itself what it likes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ namespace kcg {
 /// Each byte that is not part of a well-formed character (Unicode 15, table 3-7), and each NUL,
 /// becomes U+FFFD. Applying it twice equals applying it once.
 [[nodiscard]] std::string valid_utf8(std::string_view bytes);
+
+/// Length of the well-formed character at `at`; 0 if there is none, or it is NUL.
+[[nodiscard]] std::size_t utf8_length(std::string_view bytes, std::size_t at);
 
 }  // namespace kcg

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BPF programs of type "cgroup device" on directories of cgroup v2 (L4, internal to cgroup/). The
+// BPF programs of type "cgroup device" on directories of cgroup v2 (L5, internal to cgroup/). The
 // only file that knows bpf(2); see docs/decisions/bpf.md. Codes are the kernel's errnos.
 #pragma once
 

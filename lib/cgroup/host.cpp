@@ -171,7 +171,7 @@ Result<Host> choose_hierarchies(const std::vector<Mount>& mounts, const std::str
 Result<Host> discover_host(const Config::Cgroup& config, const std::string& proc_root) {
   const auto root = real_path(config.root);
   if (!root) return forward(root.error());
-  const auto self = Dir::open(proc_root + "/self");
+  const auto self = Dir::open(proc_root + "/self");  // not pid 1's: what we can open counts
   if (!self) return forward(self.error());
   const auto text = self->read("mountinfo");
   const auto mounts = text ? parse_mountinfo(*text) : forward(text.error());

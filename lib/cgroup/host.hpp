@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which hierarchies the daemon manages on this node (L4): our own reading of mountinfo below the
+// Which hierarchies the daemon manages on this node (L5): our own reading of mountinfo below the
 // configured root, so that any tree can be chosen (--cgroup-root). What libcgroup thinks of the
 // same machine is in libcgroup_view.hpp, for comparison.
 #pragma once

@@ -2,12 +2,14 @@
 #include "cgroup/kernel_tree.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "cgroup/device_programs.hpp"
@@ -44,16 +46,47 @@ int errno_of(Call call) {
   }
 }
 
+/// nullopt: the directory has no such attribute.
+Result<std::optional<std::string>> attribute_of(const Dir& dir, const char* attribute) {
+  std::string value(kLongestMark, '\0');
+  const ssize_t size = ::fgetxattr(dir.fd(), attribute, value.data(), value.size());
+  if (size >= 0) {
+    value.resize(static_cast<std::size_t>(size));
+    return value;
+  }
+  const int code = errno;
+  if (code == ENODATA) return std::optional<std::string>();
+  if (code == ERANGE) return std::string(" ");  // no id, so another's
+  return fail(code, "{}: {}", attribute, errno_text(code));
+}
+
+/// Value: who may write a directory.
+struct Owner {
+  bool roots = false;
+  bool alone = false;  ///< and neither its group nor others may
+};
+
+Result<Owner> owner_of(const Dir& dir) {
+  struct stat st{};
+  if (::fstat(dir.fd(), &st) != 0) {
+    const int code = errno;
+    return fail(code, "stat: {}", errno_text(code));
+  }
+  const bool roots = st.st_uid == 0;
+  return Owner{roots, roots && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0};
+}
+
 }  // namespace
 
-Result<std::unique_ptr<KernelTree>> KernelTree::open(Host host) {
+Result<std::unique_ptr<KernelTree>> KernelTree::open(Host host, std::string run_root) {
   std::map<std::string, Dir, std::less<>> roots;
   for (const auto& hierarchy : host.hierarchies) {
     auto root = Dir::open(hierarchy.mount_point);
     if (!root) return forward(root.error(), "cgroup hierarchy '" + hierarchy.name + "'");
     roots.emplace(hierarchy.name, std::move(*root));
   }
-  return std::unique_ptr<KernelTree>(new KernelTree(std::move(host), std::move(roots)));
+  return std::unique_ptr<KernelTree>(
+      new KernelTree(std::move(host), std::move(run_root), std::move(roots)));
 }
 
 Result<const Dir*> KernelTree::root(const GroupRef& group) const {
@@ -73,7 +106,7 @@ Result<Dir> KernelTree::open_group(const GroupRef& group) const {
 Result<std::string> KernelTree::read(const GroupRef& group, const std::string& file) const {
   const auto top = root(group);
   if (!top) return forward(top.error());
-  auto text = (*top)->read(path_of(group, file), kMaxControlFile);
+  auto text = (*top)->read_kernel(path_of(group, file), kMaxControlFile);
   if (!text) return fail_group(text.error().code, group, file);
   return without_newline(std::move(*text));
 }
@@ -86,18 +119,41 @@ Result<std::uint64_t> KernelTree::inode(const GroupRef& group) const {
   return stamp->inode;
 }
 
-Result<std::optional<std::string>> KernelTree::mark(const GroupRef& group) const {
+/// True where root owns every directory above the group: the owner of one could have put another
+/// directory in the group's place.
+Result<bool> KernelTree::roots_up_to_the_top(const GroupRef& group) const {
+  for (auto path = group.path; !path.is_root(); path = path.parent()) {
+    const auto above = open_group({group.hierarchy, path.parent()});
+    if (!above) return forward(above.error());
+    const auto owner = owner_of(*above);
+    if (!owner) return fail_group(owner.error().code, group, "owner");
+    if (!owner->roots) return false;
+  }
+  return true;
+}
+
+Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
-  std::string value(256, '\0');  // ours is a sandbox id, at most 128 bytes
-  const ssize_t size = ::fgetxattr(dir->fd(), kMarkAttribute, value.data(), value.size());
-  if (size < 0) {
-    const int code = errno;
-    if (code == ENODATA) return std::nullopt;
-    return fail_group(code, group, kMarkAttribute);
+  MarkFacts facts;
+  for (const auto& [attribute, value] :
+       {std::pair{kMarkAttribute, &facts.mark}, {kEarlierMarkAttribute, &facts.earlier}}) {
+    if (facts.mark) break;
+    auto found = attribute_of(*dir, attribute);
+    if (!found) return fail_group(found.error().code, group, attribute);
+    *value = std::move(*found);
   }
-  value.resize(static_cast<std::size_t>(size));
-  return value;
+  if (!facts.mark && !facts.earlier) return std::nullopt;
+  const auto owner = owner_of(*dir);
+  if (!owner) return fail_group(owner.error().code, group, "owner");
+  facts.roots = owner->roots;
+  facts.roots_alone = owner->alone;
+  if (facts.earlier && facts.roots_alone) {
+    const auto above = roots_up_to_the_top(group);
+    if (!above) return forward(above.error());
+    facts.roots_alone = *above;
+  }
+  return believed_mark(facts, run_root_);
 }
 
 Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) const {
@@ -151,12 +207,31 @@ Status KernelTree::write(const GroupRef& group, const std::string& file, std::st
   return {};
 }
 
-Status KernelTree::set_mark(const GroupRef& group, std::string_view value) {
+Status KernelTree::set_mark(const GroupRef& group, std::string_view id) {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
+  const auto owner = owner_of(*dir);
+  if (!owner) return fail_group(owner.error().code, group, "owner");
+  const auto value = mark_value(id, run_root_);
+  const auto what = fmt::format("{}={}", kMarkAttribute, value);
+  if (!owner->roots) return fail_group(EPERM, group, what + ": the directory is not root's");
   const int code = errno_of(
       [&] { return ::fsetxattr(dir->fd(), kMarkAttribute, value.data(), value.size(), 0); });
-  if (code != 0) return fail_group(code, group, fmt::format("{}={}", kMarkAttribute, value));
+  if (code != 0) return fail_group(code, group, what);
+  // Best effort: it does not count beside the other one.
+  (void)::fremovexattr(dir->fd(), kEarlierMarkAttribute);  // ignored: mostly there is none
+  return {};
+}
+
+Status KernelTree::clear_mark(const GroupRef& group) {
+  const auto dir = open_group(group);
+  if (!dir) return forward(dir.error());
+  for (const char* const attribute : {kMarkAttribute, kEarlierMarkAttribute}) {
+    const int code = errno_of([&] { return ::fremovexattr(dir->fd(), attribute); });
+    // v1 has no attributes of the earlier kind.
+    if (code != 0 && code != ENODATA && code != EOPNOTSUPP)
+      return fail_group(code, group, fmt::format("without {}", attribute));
+  }
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CgroupTree on the real mounts (L4): one pinned root directory per hierarchy, everything else is
+// CgroupTree on the real mounts (L5): one pinned root directory per hierarchy, everything else is
 // opened beneath it. v1 and v2 need no different code here: the rules are the kernel's. Directories
 // of groups are not kept open: six components down that saves 2 of 6 us per read, and a kept one
 // would go stale with its group.
@@ -21,14 +21,16 @@ namespace kcg {
 /// caller's to judge (EINVAL of a task that is still being created included).
 class KernelTree final : public CgroupTree {
  public:
-  /// Opens every mount point of `host`; their names become the GroupRefs' hierarchies.
-  [[nodiscard]] static Result<std::unique_ptr<KernelTree>> open(Host host);
+  /// Opens every mount point of `host`; their names become the GroupRefs' hierarchies. `run_root`:
+  /// whose marks are ours, see model/mark.hpp; "": the node's own.
+  [[nodiscard]] static Result<std::unique_ptr<KernelTree>> open(Host host,
+                                                                std::string run_root = "");
 
   [[nodiscard]] const Host& host() const override { return host_; }
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
-  [[nodiscard]] Result<std::optional<std::string>> mark(const GroupRef& group) const override;
+  [[nodiscard]] Result<std::optional<Mark>> mark(const GroupRef& group) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
   [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;
@@ -36,16 +38,19 @@ class KernelTree final : public CgroupTree {
   /// An empty text is sent as a newline: write(2) of no bytes would not reach the file.
   [[nodiscard]] Status write(const GroupRef& group, const std::string& file,
                              std::string_view text) override;
-  [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view value) override;
+  [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view id) override;
+  [[nodiscard]] Status clear_mark(const GroupRef& group) override;
   [[nodiscard]] Status change_devices(const GroupRef& group, const DeviceChange& change) override;
 
  private:
-  KernelTree(Host host, std::map<std::string, Dir, std::less<>> roots)
-      : host_(std::move(host)), roots_(std::move(roots)) {}
+  KernelTree(Host host, std::string run_root, std::map<std::string, Dir, std::less<>> roots)
+      : host_(std::move(host)), run_root_(std::move(run_root)), roots_(std::move(roots)) {}
   [[nodiscard]] Result<const Dir*> root(const GroupRef& group) const;
   [[nodiscard]] Result<Dir> open_group(const GroupRef& group) const;
+  [[nodiscard]] Result<bool> roots_up_to_the_top(const GroupRef& group) const;
 
   Host host_;
+  std::string run_root_;
   std::map<std::string, Dir, std::less<>> roots_;  ///< by hierarchy name
 };
 

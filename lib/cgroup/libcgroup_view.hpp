@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host as libcgroup sees it (L4): an independent second reading of the same machine, used at
+// The host as libcgroup sees it (L5): an independent second reading of the same machine, used at
 // start and by `doctor`. The only file that knows libcgroup; it only reads, because the library's
 // writing side edits the subtree_control of ancestors.
 #pragma once

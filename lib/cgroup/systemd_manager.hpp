@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam to systemd's manager (L4): scopes. Asynchronous: a started job's end arrives as a hint.
+// The seam to systemd's manager (L5): scopes. Asynchronous: a started job's end arrives as a hint.
 #pragma once
 
 #include <string>

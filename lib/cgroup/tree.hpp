@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam to cgroup file systems (L4). Two implementations: KernelTree (real mounts) and FakeTree
+// The seam to cgroup file systems (L5). Two implementations: KernelTree (real mounts) and FakeTree
 // (tests/support, in memory, with the kernel's errnos). One contract suite holds both to the same
 // behaviour. Nothing but apply/ calls the writing members.
 #pragma once
@@ -14,10 +14,9 @@
 #include "base/result.hpp"
 #include "model/devices.hpp"
 #include "model/host.hpp"
+#include "model/mark.hpp"
 
 namespace kcg {
-
-inline constexpr const char* kMarkAttribute = "user.kata-cgroupd";
 
 /// Interface: directories and control files of all managed hierarchies. Errors carry the kernel's
 /// errno in `code` and name group, file and value in the text.
@@ -31,8 +30,8 @@ class CgroupTree {
                                                  const std::string& file) const = 0;
   /// Inode of the directory. ENOENT: no such group.
   [[nodiscard]] virtual Result<std::uint64_t> inode(const GroupRef& group) const = 0;
-  /// Value of the mark; nullopt: the group exists and carries none.
-  [[nodiscard]] virtual Result<std::optional<std::string>> mark(const GroupRef& group) const = 0;
+  /// The mark, if it counts; nullopt: the group exists and carries none that does.
+  [[nodiscard]] virtual Result<std::optional<Mark>> mark(const GroupRef& group) const = 0;
   /// Names of child groups, sorted.
   [[nodiscard]] virtual Result<std::vector<std::string>> children(const GroupRef& group) const = 0;
 
@@ -47,7 +46,11 @@ class CgroupTree {
   /// One write(2) to an existing control file.
   [[nodiscard]] virtual Status write(const GroupRef& group, const std::string& file,
                                      std::string_view text) = 0;
-  [[nodiscard]] virtual Status set_mark(const GroupRef& group, std::string_view value) = 0;
+  /// Says that the group is ours and of this sandbox; one in the earlier form goes. EPERM: the
+  /// directory is not root's, so its mark would not count.
+  [[nodiscard]] virtual Status set_mark(const GroupRef& group, std::string_view id) = 0;
+  /// Takes the mark off, in whichever form; done where there is none.
+  [[nodiscard]] virtual Status clear_mark(const GroupRef& group) = 0;
   /// Attaches a program that is loaded already, or takes it off. ENOENT: no such program, or it is
   /// not attached here; EPERM: a group above allows none, or the flags differ from those in force.
   [[nodiscard]] virtual Status change_devices(const GroupRef& group,

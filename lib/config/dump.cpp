@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/dump.hpp"
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "config/keys.hpp"
 
@@ -69,15 +71,15 @@ std::string explanation(const ConfigKey& key) {
 
 }  // namespace
 
-std::string dump(const LoadedConfig& loaded) {
+std::string dump(const Config& config) {
   std::string out, section;
-  for (const auto& item : items(loaded.config)) {
+  for (const auto& item : items(config)) {
     if (item.section() != section) {
       section = item.section();
       out += fmt::format("\n[{}]\n", section);
     }
-    const auto origin = escaped(loaded.origin(item.full_name()), 4096);
-    out += fmt::format("{}  # {}\n", item.assignment(loaded.config), origin);
+    const auto origin = escaped(config.origin(item.full_name()), 4096);
+    out += fmt::format("{}  # {}\n", item.assignment(config), origin);
   }
   return out;
 }

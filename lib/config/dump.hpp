@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "config/load.hpp"
+#include "model/config.hpp"
 
 namespace kcg {
 
 /// All keys with their values, each with its origin as a comment. Loading it again gives the same
 /// configuration.
-[[nodiscard]] std::string dump(const LoadedConfig& loaded);
+[[nodiscard]] std::string dump(const Config& config);
 
 /// Every key at its default, commented out and explained: systemd/config.toml is this text.
 [[nodiscard]] std::string sample_config();

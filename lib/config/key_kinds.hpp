@@ -76,17 +76,45 @@ inline bool absolute_paths(const std::vector<std::string>& list) {
   return list.size() <= kMostPaths && std::all_of(list.begin(), list.end(), absolute_path);
 }
 
-inline bool cgroup_path(const std::string& text) {
-  const auto path = CgroupPath::parse(text);
-  return path && !path->is_root();
+/// A name that systemd or the kubelet give to what they manage.
+inline bool others_manage(std::string_view name) {
+  return name == "kubepods" || name.ends_with(".slice") || name.ends_with(".scope") ||
+         name.ends_with(".service");
 }
 
-/// "transport:..." with nothing that could end a line or a word.
+/// A group that can be ours: neither the root nor inside what others manage.
+inline bool own_cgroup(const std::string& text) {
+  const auto path = CgroupPath::parse(text);
+  if (!path || path->is_root()) return false;
+  const auto full = path->str();
+  const auto names = split(std::string_view(full).substr(1), '/');
+  return std::none_of(names.begin(), names.end(), others_manage);
+}
+
+/// "key=value,key=value", both never empty.
+inline bool bus_parameters(std::string_view text) {
+  const auto parts = split(text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    const auto equals = part.find('=');
+    return equals != std::string_view::npos && equals > 0 && equals + 1 < part.size();
+  });
+}
+
+/// "transport:key=value", several of them separated by ';', with nothing that could end a line or a
+/// word.
 inline bool bus_address(const std::string& text) {
   if (text == "system" || text == "none") return true;
-  const auto colon = text.find(':');
-  return colon != std::string::npos && colon > 0 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  const auto addresses = split(text, ';');
+  return text.size() < 4096 &&
+         std::all_of(
+             text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; }) &&
+         std::all_of(
+             addresses.begin(), addresses.end(),
+             [](std::string_view one) {
+               const auto colon = one.find(':');
+               return colon != std::string_view::npos && colon > 0 &&
+                      bus_parameters(one.substr(colon + 1));
+             });
 }
 
 template <auto... Path>
@@ -114,10 +142,15 @@ ConfigKey paths(const Row& row) {
 
 template <auto... Path>
 ConfigKey cgroup(const Row& row) {
-  return {row.name,           "the path of a cgroup, such as \"/kata\"",
-          row.restart,        row.text,
-          get_plain<Path...>, set_plain<std::string, cgroup_path, Path...>,
-          copy_plain<Path...>};
+  return {
+      row.name,
+      "the path of a cgroup of its own, such as \"/kata\": not the root, and nothing in a slice, "
+      "a scope, a service or \"kubepods\"",
+      row.restart,
+      row.text,
+      get_plain<Path...>,
+      set_plain<std::string, own_cgroup, Path...>,
+      copy_plain<Path...>};
 }
 
 template <auto... Path>

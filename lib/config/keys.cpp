@@ -65,8 +65,10 @@ std::vector<ConfigKey> make_keys() {
           {"overhead.handlers.*.millicpu", false, "The same for CPU, in thousandths of a CPU."}),
       choice<kMemory, &C::sizing, &C::Sizing::memory>(
           {"sizing.memory", false,
-           "When the sandbox's group gets a memory limit of its own, containers plus overhead: "
-           "\"never\", only where an \"annotated\" or granted overhead is known, or \"always\"."}),
+           "When the sandbox's group gets a memory limit of its own, what the VM boots with plus "
+           "containers plus overhead: \"never\", only where an \"annotated\" or granted overhead "
+           "is "
+           "known, or \"always\"."}),
       flag<&C::sizing, &C::Sizing::vcpu_quota>(
           {"sizing.vcpu_quota", false,
            "Limit the vCPU threads to the sum of the containers' CPU limits."}),
@@ -89,12 +91,14 @@ std::vector<ConfigKey> make_keys() {
       address<&C::systemd_address>(
           {"systemd.address", true, "Where systemd's manager is reached to make scopes."}),
       number<1, 1'000'000, &C::limits, &C::Limits::max_sandboxes>(
-          {"limits.max_sandboxes", false, "Sandboxes beyond this number are ignored."}),
+          {"limits.max_sandboxes", false,
+           "Bundles beyond eight times this number are ignored, registrations beyond it refused."}),
       number<1, 4'194'304, &C::limits, &C::Limits::max_threads_per_sandbox>(
           {"limits.max_threads_per_sandbox", false,
-           "Threads of one sandbox beyond this number are not placed one by one."}),
+           "A process of a sandbox with more threads is placed as a whole, but for vCPUs that KVM "
+           "tells."}),
       number<4096, 67'108'864, &C::limits, &C::Limits::max_bundle_bytes>(
-          {"limits.max_bundle_bytes", false, "A larger bundle or state file is not read."}),
+          {"limits.max_bundle_bytes", false, "A larger config.json of a bundle is not read."}),
   };
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using Path = std::vector<std::string>;
 
+constexpr std::size_t kMostProblems = 20;
+
 /// The text of a path as TOML writes it.
 std::string dotted(const Path& path) {
   std::vector<std::string> parts;
@@ -69,14 +71,14 @@ class Loader {
  public:
   void apply(const ConfigText& file) {
     const auto parsed = parse_settings(file.text);
-    if (!parsed.error.empty())
-      problems_.push_back({file.name, parsed.error_line, "", escaped(parsed.error, 256)});
+    if (!parsed.error.empty()) keep({file.name, parsed.error_line, "", escaped(parsed.error, 256)});
     for (const auto& setting : parsed.settings) apply(file, setting);
   }
-  [[nodiscard]] Result<LoadedConfig> result() && {
-    if (problems_.empty()) return std::move(loaded_);
+  [[nodiscard]] Result<Config> result() && {
+    if (problems_.empty()) return std::move(config_);
     std::vector<std::string> texts;
     for (const auto& problem : problems_) texts.push_back(problem.full_text());
+    if (more_ > 0) texts.push_back(fmt::format("and {} more", more_));
     return fail(0, "{}", join(texts, "\n"));
   }
 
@@ -89,6 +91,10 @@ class Loader {
       if (found == Match::table) table = &key;
     }
     if (table != nullptr) return open_table(*table, file, setting);
+    if (full()) {
+      ++more_;
+      return;
+    }
     const auto known = known_beside(setting.path);
     problem(file, setting, known.empty() ? "unknown key" : "unknown key; known here: " + known);
   }
@@ -97,10 +103,10 @@ class Loader {
     const auto handler = handler_in(key, setting.path);
     if (key.per_handler() && !good_handler(handler))
       return problem(file, setting, "not the name of a runtime handler");
-    if (!key.set(loaded_.config, handler, setting.value))
+    if (!key.set(config_, handler, setting.value))
       return problem(file, setting,
                      fmt::format("must be {}, not {}", key.type, shown(setting.value)));
-    loaded_.origins[key.full_name(handler)] = fmt::format("{}:{}", file.name, setting.line);
+    config_.origins.by_name[key.full_name(handler)] = fmt::format("{}:{}", file.name, setting.line);
   }
 
   /// A path above keys: an empty table says nothing, except that an empty handler's adds it.
@@ -110,16 +116,24 @@ class Loader {
     const auto handler = handler_in(key, setting.path);
     if (handler.empty()) return;
     if (!good_handler(handler)) return problem(file, setting, "not the name of a runtime handler");
-    (void)loaded_.config.overhead.handlers[handler];  // ignored: only its existence matters
+    (void)config_.overhead.handlers[handler];  // ignored: only its existence matters
   }
 
   void problem(const ConfigText& file, const Setting& setting, std::string text) {
-    problems_.push_back(
-        {file.name, setting.line, escaped(dotted(setting.path), 128), std::move(text)});
+    keep({file.name, setting.line, escaped(dotted(setting.path), 128), std::move(text)});
   }
+  /// Nobody reads them all.
+  void keep(ConfigProblem problem) {
+    if (full())
+      ++more_;
+    else
+      problems_.push_back(std::move(problem));
+  }
+  [[nodiscard]] bool full() const { return problems_.size() >= kMostProblems; }
 
-  LoadedConfig loaded_;
+  Config config_;
   std::vector<ConfigProblem> problems_;
+  std::size_t more_ = 0;
 };
 
 }  // namespace
@@ -131,12 +145,7 @@ std::string ConfigProblem::full_text() const {
   return fmt::format("{}: {}", out, text);
 }
 
-std::string LoadedConfig::origin(const std::string& key) const {
-  const auto it = origins.find(key);
-  return it == origins.end() ? "default" : it->second;
-}
-
-Result<LoadedConfig> load_config(const std::vector<ConfigText>& texts) {
+Result<Config> load_config(const std::vector<ConfigText>& texts) {
   Loader loader;
   for (const auto& file : texts) loader.apply(file);
   return std::move(loader).result();

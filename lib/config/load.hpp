@@ -4,7 +4,6 @@
 // ranges are errors, and all of them are reported at once. Reading files is observe/config_files.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,16 +28,9 @@ struct ConfigProblem {
   [[nodiscard]] std::string full_text() const;
 };
 
-/// Value: the effective configuration, and where each key that was set was set.
-struct LoadedConfig {
-  Config config;
-  std::map<std::string, std::string> origins;  ///< by full name: "/etc/.../config.toml:12"
-  /// "default" for keys that no file sets.
-  [[nodiscard]] std::string origin(const std::string& key) const;
-};
-
 /// Later texts win key by key; arrays replace. No text at all gives the defaults. The error's text
-/// has one line per problem, in the order of files and lines.
-[[nodiscard]] Result<LoadedConfig> load_config(const std::vector<ConfigText>& texts);
+/// has one line for each of the first 20 problems, in the order of files and lines, and says how
+/// many more there are.
+[[nodiscard]] Result<Config> load_config(const std::vector<ConfigText>& texts);
 
 }  // namespace kcg

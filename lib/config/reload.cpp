@@ -8,6 +8,7 @@ namespace kcg {
 Config with_run_root(Config config, const std::string& directory) {
   auto prefix = directory;
   while (prefix.ends_with('/')) prefix.pop_back();
+  config.run_root = prefix;
   const auto move = [&](std::string& path) {
     if (path == "/run" || path.starts_with("/run/")) path.insert(0, prefix);
   };

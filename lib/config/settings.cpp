@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "config/nesting.hpp"
+
 namespace kcg {
 
 namespace {
@@ -45,6 +47,8 @@ void flatten(const toml::table& table, const std::vector<std::string>& above,
 
 Settings parse_settings(std::string_view toml) {
   Settings found;
+  if (const auto line = absurd_nesting(toml); line != 0)
+    return {{}, "nested more deeply than any configuration needs", line};
   try {
     flatten(toml::parse(toml), {}, found.settings);
   } catch (const toml::parse_error& error) {

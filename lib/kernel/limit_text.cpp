@@ -31,14 +31,6 @@ Result<CpuBandwidth> bandwidth(std::string_view quota, std::string_view unlimite
 
 }  // namespace
 
-Result<Limit> parse_memory_limit(std::string_view text) {
-  const auto word = trim(text);
-  if (word == "max") return Limit();
-  const auto value = parse_u64(word);
-  if (!value) return fail(0, "memory limit '{}': neither 'max' nor a number", escaped(word));
-  return *value >= kUnlimitedMemory ? Limit() : Limit(*value);
-}
-
 Result<CpuBandwidth> parse_cpu_max(std::string_view text) {
   const auto parts = words(text);
   if (parts.size() != 2) return fail(0, "cpu.max '{}': not 'quota period'", escaped(trim(text)));

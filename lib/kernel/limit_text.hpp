@@ -29,9 +29,6 @@ struct CpuBandwidth {
   bool operator==(const CpuBandwidth&) const = default;
 };
 
-/// memory.max ("max" or bytes) and memory.limit_in_bytes, whose "unlimited" is 2^63 less one page,
-/// with pages of up to 64 KiB.
-[[nodiscard]] Result<Limit> parse_memory_limit(std::string_view text);
 /// cpu.max: "max 100000", "150000 100000".
 [[nodiscard]] Result<CpuBandwidth> parse_cpu_max(std::string_view text);
 /// cpu.cfs_quota_us (-1: unlimited) and cpu.cfs_period_us.

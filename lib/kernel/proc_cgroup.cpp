@@ -9,8 +9,6 @@ namespace kcg {
 
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
-
 /// "4:cpu,cpuacct:/a:b" - only the first two colons separate.
 std::optional<ProcCgroup> parse_line(std::string_view line) {
   const auto first = line.find(':');

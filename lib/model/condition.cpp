@@ -12,7 +12,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "f08db22fd293456ab170fab23d90fbac"},
     {ConditionName::parent_undersized, "ParentUndersized", Severity::error,
      "f3faa8e879ea47238ad5cfbc1d74bd1c"},
-    {ConditionName::vm_larger_than_limit, "VmLargerThanLimit", Severity::error,
+    {ConditionName::vm_larger_than_limit, "VmLargerThanLimit", Severity::info,
      "3ce1268c9c8042e3bfec3fee8ed2305d"},
     {ConditionName::limit_below_usage, "LimitBelowUsage", Severity::warning,
      "a93f32a9a17241028e4edc90253d9e30"},
@@ -43,8 +43,11 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "1677cffcd98847c694313a3bbe3e00fc"},
     {ConditionName::layout_changed, "LayoutChanged", Severity::info,
      "d3cdfaf7761348c093af0473184cf29a"},
+    {ConditionName::pass_failed, "PassFailed", Severity::error, "9b18b9887fab4e669d435f60ab4a038e"},
     {ConditionName::bundle_unreadable, "BundleUnreadable", Severity::warning,
      "c8c0817cc8144b98aab7658c144f0b6a"},
+    {ConditionName::input_unreadable, "InputUnreadable", Severity::warning,
+     "3de0e961699745be9ee9f3107c14b394"},
     {ConditionName::write_failed, "WriteFailed", Severity::error,
      "459ccb821b424c79b926a2d089b8a6a0"},
     {ConditionName::scope_failed, "ScopeFailed", Severity::error,
@@ -52,6 +55,7 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
     {ConditionName::removal_blocked, "RemovalBlocked", Severity::warning,
      "59f63b7e1f1940d9b9a5a4fb8d53694c"},
     {ConditionName::oom_killed, "OomKilled", Severity::error, "d40417910e6f41c9879be8e7efd59629"},
+    {ConditionName::vmm_ended, "VmmEnded", Severity::warning, "339b1c212d7d4acd8132227a0f67d842"},
 }};
 
 }  // namespace

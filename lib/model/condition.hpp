@@ -34,30 +34,42 @@ enum class ConditionName : std::uint8_t {
   legacy_not_on_v2,
   legacy_emulated_on_v2,
   layout_changed,
+  pass_failed,
   bundle_unreadable,
+  input_unreadable,
   write_failed,
   scope_failed,
   removal_blocked,
   oom_killed,
+  vmm_ended,
 };
-inline constexpr std::size_t kConditionCount = 24;
+inline constexpr std::size_t kConditionCount = 27;
 
 /// Value: one row of the table of conditions.
 struct ConditionInfo {
   ConditionName condition;
-  std::string_view name;  ///< "InvalidAnnotation"
-  Severity severity;
+  std::string_view name;        ///< "InvalidAnnotation"
+  Severity severity;            ///< where the case decides nothing else
   std::string_view message_id;  ///< journal MESSAGE_ID, 32 hex digits
 };
 /// All conditions in declaration order; the catalog, the man page and the tests use it.
 [[nodiscard]] const std::array<ConditionInfo, kConditionCount>& all_conditions();
 [[nodiscard]] const ConditionInfo& info(ConditionName condition);
 
-/// Value: a condition that holds, with its numbers and names in the text.
+/// Value: a condition that holds, with its numbers and names in the text. How bad it is can depend
+/// on the case; the table's severity is what it has unless somebody says otherwise.
 struct Condition {
   ConditionName condition;
   std::string text;
+  Severity severity = info(condition).severity;
   bool operator==(const Condition&) const = default;
+};
+
+/// Value: a condition in force and since when (wall seconds).
+struct ActiveCondition {
+  Condition condition;
+  std::int64_t since = 0;
+  bool operator==(const ActiveCondition&) const = default;
 };
 
 }  // namespace kcg

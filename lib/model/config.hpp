@@ -76,14 +76,24 @@ struct Config {
     std::uint64_t max_bundle_bytes = 4'194'304;
     bool operator==(const Limits&) const = default;
   } limits;
-  /// Where keys were set, "<file>:<line>" by full name: for derivations alone.
-  std::map<std::string, std::string> origins;
+  /// All of /run is looked for below this directory; "": the node's own. Not a key: --run-root.
+  std::string run_root;
+  /// Where keys were set: "/etc/kata-cgroupd/config.toml:12" or "command line", by full name. Told,
+  /// and no part of what is configured.
+  struct Origins {
+    std::map<std::string, std::string> by_name;
+    bool operator==(const Origins& /*other*/) const { return true; }
+  } origins;
   bool operator==(const Config&) const = default;
 
+  /// "default" for keys that nobody set.
+  [[nodiscard]] std::string origin(const std::string& key) const {
+    const auto it = origins.by_name.find(key);
+    return it == origins.by_name.end() ? "default" : it->second;
+  }
   /// "configuration (/etc/kata-cgroupd/config.toml:12)", "configuration (default)"
   [[nodiscard]] std::string where(const std::string& key) const {
-    const auto it = origins.find(key);
-    return "configuration (" + (it == origins.end() ? "default" : it->second) + ")";
+    return "configuration (" + origin(key) + ")";
   }
 };
 

@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 2> kDrivers = {"cgroupfs", "systemd"};
 constexpr std::array<std::string_view, 4> kClasses = {"vcpu", "io", "vmm", "shim"};
 constexpr std::array<std::string_view, 7> kClassSources = {
     "kvm", "syscall", "guest-time", "signals", "name", "role", "fallback"};
-constexpr std::array<std::string_view, 8> kRoles = {
-    "sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained", "container"};
+constexpr std::array<std::string_view, 7> kRoles = {"sandbox", "vcpu",        "io",           "vmm",
+                                                    "shim",    "constrained", "unconstrained"};
 constexpr std::array<std::string_view, 3> kTypes = {"domain", "threaded", "v1"};
 constexpr std::array<std::string_view, 3> kEngines = {"containerd", "cri-o", "none"};
 constexpr std::array<std::string_view, 4> kProcessRoles = {"shim", "vmm", "virtiofsd",
@@ -65,6 +65,39 @@ std::optional<ThreadClass> parse_thread_class(std::string_view text) {
 
 std::optional<HierarchyMode> parse_hierarchy_mode(std::string_view text) {
   return find<HierarchyMode>(kModes, text);
+}
+
+ThreadClass default_class(ProcessRole role) {
+  switch (role) {
+    case ProcessRole::shim:
+      return ThreadClass::shim;
+    case ProcessRole::virtiofsd:
+      return ThreadClass::io;
+    case ProcessRole::vmm:
+    case ProcessRole::descendant:
+      break;
+  }
+  return ThreadClass::vmm;
+}
+
+GroupRole role_of(ThreadClass cls) {
+  switch (cls) {
+    case ThreadClass::vcpu:
+      return GroupRole::vcpu;
+    case ThreadClass::io:
+      return GroupRole::io;
+    case ThreadClass::vmm:
+      return GroupRole::vmm;
+    case ThreadClass::shim:
+      return GroupRole::shim;
+  }
+  return GroupRole::vmm;
+}
+
+std::optional<ThreadClass> class_of(GroupRole role) {
+  for (const auto cls : kThreadClasses)
+    if (role_of(cls) == role) return cls;
+  return std::nullopt;
 }
 
 }  // namespace kcg

@@ -4,6 +4,7 @@
 // `name(value)`; the ones that are read back have `parse_<set>(text)`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -31,18 +32,11 @@ enum class Form : std::uint8_t {
   legacy_v2,  ///< /kata/<id> domain with class groups
 };
 enum class ThreadClass : std::uint8_t { vcpu, io, vmm, shim };
+inline constexpr std::array<ThreadClass, 4> kThreadClasses = {ThreadClass::vcpu, ThreadClass::io,
+                                                              ThreadClass::vmm, ThreadClass::shim};
 /// How a thread's class was found.
 enum class ClassSource : std::uint8_t { kvm, syscall, guest_time, signals, name, role, fallback };
-enum class GroupRole : std::uint8_t {
-  sandbox,
-  vcpu,
-  io,
-  vmm,
-  shim,
-  constrained,
-  unconstrained,
-  container
-};
+enum class GroupRole : std::uint8_t { sandbox, vcpu, io, vmm, shim, constrained, unconstrained };
 enum class GroupType : std::uint8_t { domain, threaded, v1 };
 enum class Engine : std::uint8_t { containerd, crio, none };
 enum class ProcessRole : std::uint8_t { shim, vmm, virtiofsd, descendant };
@@ -75,6 +69,12 @@ enum class SandboxState : std::uint8_t { discovered, placed, degraded, unmanaged
 [[nodiscard]] std::string_view name(Severity value);
 [[nodiscard]] std::string_view name(SandboxState value);
 
+/// Class of the process as a whole, where its main thread goes by default.
+[[nodiscard]] ThreadClass default_class(ProcessRole role);
+
+/// The role of the group that holds the threads of a class, and back; nullopt: one of no class.
+[[nodiscard]] GroupRole role_of(ThreadClass cls);
+[[nodiscard]] std::optional<ThreadClass> class_of(GroupRole role);
 [[nodiscard]] std::optional<ThreadClass> parse_thread_class(std::string_view text);
 [[nodiscard]] std::optional<HierarchyMode> parse_hierarchy_mode(std::string_view text);
 

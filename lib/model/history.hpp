@@ -13,6 +13,8 @@ namespace kcg {
 struct OomHistory {
   std::uint64_t kills = 0;
   std::string text;
+  std::uint64_t own_seen = 0;    ///< the count of our own groups when they were last read
+  std::uint64_t own_before = 0;  ///< what an earlier VM of this id had left in it
   std::optional<std::uint64_t> pod_before;  ///< the pod's count when this VM was first seen
   bool operator==(const OomHistory&) const = default;
 };

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "model/bundle.hpp"
+#include "model/cgroups_path.hpp"
 #include "model/condition.hpp"
 #include "model/devices.hpp"
 #include "model/history.hpp"
@@ -23,7 +25,9 @@ namespace kcg {
 struct GroupState {
   GroupRef ref;
   std::uint64_t inode = 0;
-  std::optional<std::string> mark;           ///< value of user.kata-cgroupd
+  std::optional<std::string> mark;  ///< sandbox id; a text that is none: another daemon's group
+  bool mark_earlier = false;        ///< in the earlier form: to be written anew
+  bool occupied = false;            ///< unmarked where we noted that we make it, and not empty
   std::map<std::string, std::string> files;  ///< trimmed contents of the files that were asked for
   DevicePolicy devices;                      ///< v2, of Kata's group and of ours
   bool operator==(const GroupState&) const = default;
@@ -61,6 +65,7 @@ struct ChargeSample {
 struct Observed {
   Host host;
   SandboxInputs inputs;
+  Result<CgroupsPath> cgroups_path = fail(0, "nobody has looked");  ///< the one that counts
   bool proven_kata = false;        ///< some proof that this is Kata's, not only an annotation
   bool gone = false;               ///< shim and VMM have ended, or bundle gone and no process left
   std::uint64_t gone_ms = 0;       ///< since that was first seen
@@ -72,16 +77,19 @@ struct Observed {
   std::vector<Process> processes;  ///< proven, shim first
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
-  std::optional<CgroupPath>
-      kata_group;  ///< Kata's own group that holds shim or VMM (scope, kata_<id>)
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;         ///< KVM knows vCPUs that have not run yet
   std::int64_t created = 0;            ///< seconds since the epoch: start of VMM, else shim
   std::optional<ChargeSample> charge;  ///< v2, once, some time after placement
   std::uint64_t vmm_age_ms = 0;        ///< since the VMM process was made; 0 without a VMM
   History history;
+  /// What exists and could not be read, and why. Nothing is concluded from it: nothing is removed,
+  /// lifted or taken for ended. Of groups nothing is changed either.
+  std::vector<std::string> unread_groups;
+  std::vector<std::string> unread_processes;
   std::vector<Condition> conditions;  ///< raised while observing (BundleUnreadable, ...)
 
+  [[nodiscard]] bool unread() const { return !unread_groups.empty() || !unread_processes.empty(); }
   [[nodiscard]] const GroupState* group(const GroupRef& ref) const {
     const auto it = groups.find(ref);
     return it == groups.end() ? nullptr : &it->second;
@@ -92,5 +100,12 @@ struct Observed {
     return nullptr;
   }
 };
+
+/// True when a group of this sandbox is known that carries our mark.
+[[nodiscard]] bool carries_mark(const Observed& observed);
+
+/// True once the layout is to be fixed: the VMM executed, or (it lives inside the shim, or
+/// elsewhere) Kata's state says so.
+[[nodiscard]] bool vmm_started(const Observed& observed);
 
 }  // namespace kcg

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/enums.hpp"
+#include "model/file_id.hpp"
 #include "model/ids.hpp"
 
 namespace kcg {
@@ -20,12 +21,14 @@ struct ProcFacts {
   Pid ppid = 0;
   std::string comm;
   std::string exe;                ///< link text, without " (deleted)"; "" for kernel threads
-  std::vector<std::string> args;  ///< cmdline, split at NUL
+  std::vector<std::string> args;  ///< what tells of its command line; see telling_args()
+  std::string args_unknown;       ///< why the command line is not known; "" where args is all of it
   std::string cwd;                ///< link text
+  std::optional<FileId> cwd_id;   ///< the directory behind cwd
   std::uint32_t real_uid = 0;
   bool same_pid_ns = false;   ///< as ours
   bool same_user_ns = false;  ///< as ours
-  bool same_root = false;     ///< /proc/<pid>/root is our root by device and inode
+  bool same_root = false;     ///< its root directory is pid 1's, by device and inode
   bool kernel_thread = false;
   bool operator==(const ProcFacts&) const = default;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One sandbox as people and programs see it (L1): the D-Bus properties, and what cgctl prints. Made
-// by plan/view from (Observed, Desired, record); the same with and without the daemon.
+// by show/view from (Observed, Desired, Plan, Standing); the same with and without the daemon.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +46,6 @@ struct GroupView {
   bool operator==(const GroupView&) const = default;
 };
 
-/// Value: a condition with the time since when it holds.
-struct ConditionView {
-  Condition condition;
-  std::int64_t since = 0;  ///< seconds since the epoch
-  bool operator==(const ConditionView&) const = default;
-};
-
 /// Value: see the head of the file.
 struct SandboxView {
   std::string id;
@@ -75,13 +68,13 @@ struct SandboxView {
   std::vector<ThreadView> threads;
   std::vector<GroupView> groups;
   std::vector<Container> containers;
-  std::vector<ConditionView> conditions;
+  std::vector<ActiveCondition> conditions;
   std::string ignored;  ///< `list --all`: why it is not managed; "" for real sandboxes
   bool operator==(const SandboxView&) const = default;
 
   [[nodiscard]] bool failing() const {
     for (const auto& c : conditions)
-      if (info(c.condition.condition).severity != Severity::info) return true;
+      if (c.condition.severity != Severity::info) return true;
     return false;
   }
 };

@@ -6,21 +6,34 @@
 
 #include "base/dir.hpp"
 #include "base/text.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
 namespace {
 
-/// Names of the directories in `path`; none if it cannot be read.
+/// No id begins with a dot: containerd gives a bundle such a name before it deletes what is in it.
+bool being_deleted(std::string_view name) { return name.starts_with('.'); }
+
+/// Names of the directories in `path` but such; none if it cannot be read.
 std::vector<std::string> directories(const std::string& path) {
   std::vector<std::string> names;
   const auto dir = Dir::open(path);
   const auto entries = dir ? dir->list() : forward(dir.error());
   if (!entries) return names;
   for (const auto& entry : *entries)
-    if (entry.directory) names.push_back(entry.name);
+    if (entry.directory && !being_deleted(entry.name)) names.push_back(entry.name);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+Status listable(const std::string& path) {
+  const auto dir = Dir::open(path);
+  const auto entries = dir ? dir->list() : forward(dir.error());
+  if (entries || errnos::no_file(entries.error().code)) return {};
+  return fail(entries.error().code,
+              "{}: sandboxes may be there that cannot be seen; ask the daemon, or as root",
+              entries.error().text);
 }
 
 /// The part of `path` below `root`, or nullopt.
@@ -44,7 +57,7 @@ std::optional<BundleOrigin> bundle_origin(const Config::Discovery& discovery,
                                           const std::string& directory) {
   if (const auto rest = below(directory, containerd_tasks_root(discovery))) {
     const auto parts = split(*rest, '/');
-    if (parts.size() != 2) return std::nullopt;
+    if (parts.size() != 2 || being_deleted(parts[1])) return std::nullopt;
     return BundleOrigin{BundleOrigin::Root::containerd, std::string(parts[0]),
                         std::string(parts[1]), directory};
   }
@@ -54,6 +67,14 @@ std::optional<BundleOrigin> bundle_origin(const Config::Discovery& discovery,
     return BundleOrigin{BundleOrigin::Root::crio, "", std::string(parts[0]), directory};
   }
   return std::nullopt;
+}
+
+Status bundles_readable(const Config::Discovery& discovery) {
+  const auto tasks = containerd_tasks_root(discovery);
+  if (auto status = listable(tasks); !status) return status;
+  for (const auto& ns : directories(tasks))
+    if (auto status = listable(tasks + "/" + ns); !status) return status;
+  return listable(crio_containers_root(discovery));
 }
 
 std::vector<BundleOrigin> list_bundles(const Config::Discovery& discovery) {

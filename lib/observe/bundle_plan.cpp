@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// `plan --bundle` (L5): what would be done for bundles that need not run, on an assumed host.
+#include "observe/bundle_plan.hpp"
+
 #include <filesystem>
 
 #include "base/dir.hpp"
-#include "observe/node.hpp"
+#include "identify/recognise.hpp"
+#include "layout/layout.hpp"
+#include "observe/sandbox.hpp"
 #include "oci/bundle_json.hpp"
-#include "oci/cgroups_path.hpp"
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
-#include "plan/layout.hpp"
-#include "plan/recognise.hpp"
 
 namespace kcg {
 
@@ -45,7 +44,7 @@ Host assumed_host(HierarchyMode mode) {
 
 /// The groups that kubelet and Kata would have made.
 void add_parents(Observed& observed) {
-  const auto path = parse_cgroups_path(observed.inputs.cgroups_path().value_or(""));
+  const auto& path = observed.cgroups_path;
   if (!path) return;
   std::vector<CgroupPath> groups = {CgroupPath(), path->pod};
   if (path->driver == Driver::systemd) groups.push_back(path->full);
@@ -77,17 +76,18 @@ Result<Planned> plan_bundles(const Config& config, const std::vector<std::string
   const auto id = SandboxId::parse(bundles.front().sandbox_id);
   if (!id) return forward(id.error(), bundles.front().directory);
 
-  Observed observed;
+  const auto assembled = assemble(*id, bundles);
+  if (!assembled.ignored.empty()) return fail(0, "{}", assembled.ignored.front().why);
+  auto observed = hearsay(assumed_host(assumed), assembled);
   observed.assumed = true;
   observed.proven_kata = true;
-  observed.host = assumed_host(assumed);
-  auto assembled = assemble(*id, bundles);
-  observed.inputs = std::move(assembled.inputs);
-  observed.conditions = std::move(assembled.conditions);
   observed.history.container_started = true;
   add_parents(observed);
 
   Planned planned{id->str(), assumed, desired(config, observed), {}, {}};
+  if (!planned.desired.act)
+    return fail(0, "{}: cannot be placed: {}", bundles.front().directory,
+                planned.desired.waiting_for);
   planned.plan = diff(observed, planned.desired);
   planned.conditions = planned.desired.conditions;
   return planned;

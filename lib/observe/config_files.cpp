@@ -2,13 +2,20 @@
 #include "observe/config_files.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "base/dir.hpp"
+#include "base/text.hpp"
+#include "config/keys.hpp"
+#include "config/reload.hpp"
 
 namespace kcg {
 
 namespace {
+
+constexpr const char* kConfigFile = "/etc/kata-cgroupd/config.toml";
 
 /// By base name: the file of the highest root that has it.
 using DropIns = std::map<std::string, std::string>;
@@ -34,14 +41,23 @@ Status add_drop_ins(const std::string& directory, DropIns& found) {
   return {};
 }
 
+Status take(Config& config, const ConfigOption& said) {
+  if (said.value.empty()) return {};
+  for (const auto& key : config_keys())
+    if (key.name == said.key && !key.set(config, "", said.value))
+      return fail(0, "{}: must be {}, not \"{}\"", said.option, key.type, escaped(said.value, 128));
+  config.origins.by_name[said.key] = "command line";
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> default_drop_in_roots() {
   return {"/usr/lib/kata-cgroupd", "/run/kata-cgroupd", "/etc/kata-cgroupd"};
 }
 
-Result<LoadedConfig> read_config(const std::string& main_file, bool must_exist,
-                                 const std::vector<std::string>& drop_in_roots) {
+Result<Config> read_config(const std::string& main_file, bool must_exist,
+                           const std::vector<std::string>& drop_in_roots) {
   std::vector<ConfigText> texts;
   auto added = add_text(main_file, texts);
   if (!added && (must_exist || added.error().code != ENOENT)) return forward(added.error());
@@ -52,6 +68,22 @@ Result<LoadedConfig> read_config(const std::string& main_file, bool must_exist,
   for (const auto& [name, path] : drop_ins)
     if (added = add_text(path, texts); !added) return forward(added.error());
   return load_config(texts);
+}
+
+Result<Config> config_in_force(const ConfigChoice& choice) {
+  auto config = choice.file.empty() ? read_config(kConfigFile, false, default_drop_in_roots())
+                                    : read_config(choice.file, true, {});
+  if (!config) return config;
+  for (const auto& said : choice.options)
+    if (auto taken = take(*config, said); !taken) return forward(taken.error());
+  return with_run_root(std::move(*config), run_root_named(choice.run_root));
+}
+
+std::string run_root_named(const std::string& directory) {
+  if (directory.empty()) return directory;
+  std::error_code failed;  // then it stays as it was said
+  const auto path = std::filesystem::weakly_canonical(directory, failed);
+  return failed ? directory : path.string();
 }
 
 }  // namespace kcg

@@ -2,27 +2,23 @@
 #include "observe/groups.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <set>
 #include <string>
 
 #include "base/text.hpp"
-#include "oci/cgroups_path.hpp"
-#include "plan/layout.hpp"
-#include "plan/oom.hpp"
+#include "layout/layout.hpp"
+#include "model/errnos.hpp"
+#include "sizing/oom.hpp"
 
 namespace kcg {
 
 namespace {
 
-constexpr std::array<ThreadClass, 4> kClasses = {ThreadClass::vcpu, ThreadClass::io,
-                                                 ThreadClass::vmm, ThreadClass::shim};
-
 using Files = std::vector<std::string>;
 
 /// Files of a controller set that somebody decides by, in a group of ours.
-Files own_files(const Hierarchy& h, bool top) {
+Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm) {
   Files files;
   const auto add = [&files](std::initializer_list<const char*> names) {
     files.insert(files.end(), names.begin(), names.end());
@@ -31,7 +27,8 @@ Files own_files(const Hierarchy& h, bool top) {
     add({"cgroup.type", "cgroup.controllers"});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
     if (top) add({"cgroup.subtree_control"});
-    if (top && h.has("cpuset")) add({"cpuset.cpus"});
+    const bool listed = top || cls == ThreadClass::io || cls == ThreadClass::shim;
+    if (listed && h.has("cpuset")) add({"cpuset.cpus"});
     if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
     return files;
   }
@@ -76,30 +73,43 @@ class Looker final {
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
     auto mark = tree_.mark(ref);
-    if (!mark) return nullptr;
+    if (!readable(mark)) return nullptr;
     GroupState state;
     state.ref = ref;
-    state.mark = std::move(*mark);
-    for (const auto& file : files)
-      if (auto text = tree_.read(ref, file)) state.files[file] = std::string(trim(*text));
+    if (*mark) {
+      state.mark = std::move((*mark)->text);
+      state.mark_earlier = (*mark)->earlier;
+    }
+    for (const auto& file : files) {
+      const auto text = tree_.read(ref, file);
+      if (readable(text)) state.files[file] = std::string(trim(*text));
+    }
     return &observed_.groups.emplace(ref, std::move(state)).first->second;
   }
 
-  /// True if device programs stand there, or may: of what cannot be seen the worst is assumed.
+  /// Looks at its device programs. False: it does not exist, or not any more.
   bool devices(const Hierarchy& h, const CgroupPath& path) {
     const auto it = observed_.groups.find({h.name, path});
     if (it == observed_.groups.end()) return false;
-    auto& devices = it->second.devices;
-    if (auto seen = tree_.devices(it->first))
-      devices = std::move(*seen);
-    else if (seen.error().code != ENOENT)
-      devices.unreadable = seen.error().text;
-    return !(devices == DevicePolicy{});
+    if (auto seen = tree_.devices(it->first)) {
+      it->second.devices = std::move(*seen);
+    } else if (seen.error().code == ENOENT) {
+      observed_.groups.erase(it);  // it went meanwhile: that it has no rules was not seen
+      return false;
+    } else {
+      it->second.devices.unreadable = seen.error().text;
+    }
+    return true;
   }
 
   void ours(const Hierarchy& h, const CgroupPath& path) {
-    if (look(h, path, own_files(h, true)) == nullptr || !h.splits_threads()) return;
-    for (const auto cls : kClasses) look(h, class_path(path, cls), own_files(h, false));
+    if (look(h, path, own_files(h, true)) == nullptr) return;
+    see_whether_occupied({h.name, path});
+    if (!h.splits_threads()) return;
+    for (const auto cls : kThreadClasses) {
+      look(h, class_path(path, cls), own_files(h, false, cls));
+      see_whether_occupied({h.name, class_path(path, cls)});
+    }
   }
 
   /// After a kill it matters how full the group and those above it are.
@@ -118,13 +128,36 @@ class Looker final {
     }
   }
 
-  /// Everything above the parent of our group, up to the root.
-  void above(const Hierarchy& h, const CgroupPath& parent) {
-    for (auto up = parent; !up.is_root(); up = up.parent())
-      look(h, up.parent(), outer_files(h, up.parent().is_root()));
+  /// Everything above the parent of our group, up to the root. Of the pod's own it matters, too,
+  /// who was killed there.
+  void above(const Hierarchy& h, const CgroupPath& parent, const CgroupPath& pod) {
+    for (auto up = parent; !up.is_root(); up = up.parent()) {
+      auto files = outer_files(h, up.parent().is_root());
+      if (up.parent() == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
+      look(h, up.parent(), files);
+    }
   }
 
  private:
+  template <class T>
+  [[nodiscard]] bool readable(const Result<T>& result) {
+    if (!result && !errnos::no_group_file(result.error().code))
+      observed_.unread_groups.push_back(result.error().text);
+    return result.has_value();
+  }
+
+  /// What we made and did not come to mark is empty. Asked only where a note says that we did.
+  void see_whether_occupied(const GroupRef& ref) {
+    const auto it = observed_.groups.find(ref);
+    if (!observed_.creation_recorded || it == observed_.groups.end() || it->second.mark) return;
+    const auto type = it->second.file("cgroup.type");
+    const bool threaded = type && *type == "threaded";
+    const auto tasks = tree_.read(ref, threaded ? "cgroup.threads" : "cgroup.procs");
+    const auto children = tree_.children(ref);
+    it->second.occupied =
+        !readable(tasks) || !trim(*tasks).empty() || !readable(children) || !children->empty();
+  }
+
   const CgroupTree& tree_;
   Observed& observed_;
 };
@@ -143,8 +176,11 @@ std::vector<CgroupPath> tops_of(const Config& config, const SandboxId& id, const
 }
 
 /// Processes that sit directly in a group; on v2 those of the whole threaded subtree.
-void add_pids(const CgroupTree& tree, const GroupRef& ref, std::vector<Pid>& pids) {
+void add_pids(const CgroupTree& tree, const GroupRef& ref, Observed& observed,
+              std::vector<Pid>& pids) {
   const auto text = tree.read(ref, "cgroup.procs");
+  if (!text && !errnos::no_group_file(text.error().code))
+    observed.unread_processes.push_back(text.error().text);
   if (!text) return;
   for (const auto word : words(*text))
     if (const auto pid = parse_pid(word)) pids.push_back(*pid);
@@ -156,8 +192,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
                       Observed& observed) {
   Looker looker(tree, observed);
   const auto& id = observed.inputs.id;
-  const auto text = observed.inputs.cgroups_path();
-  const auto path = text ? parse_cgroups_path(*text) : fail(0, "unknown");
+  const auto& path = observed.cgroups_path;
   const auto tops = path ? tops_of(config, id, *path, record) : std::vector<CgroupPath>{};
   for (const auto& h : observed.host.hierarchies) {
     for (const auto& ref : record.found_groups)
@@ -165,7 +200,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     for (const auto& top : tops) looker.ours(h, top);
     // A group is looked at once: where more is to be read comes first.
     for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, true));
-    for (const auto& top : tops) looker.above(h, top.parent());
+    for (const auto& top : tops) looker.above(h, top.parent(), path->pod);
     if (!path) continue;
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
@@ -183,8 +218,8 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
     const auto type = state.file("cgroup.type");
     if (type && *type == "threaded") continue;  // its domain lists them
-    if (ours) add_pids(tree, ref, inside.ours);
-    if (ours || scope) add_pids(tree, ref, inside.all);
+    if (ours) add_pids(tree, ref, observed, inside.ours);
+    if (ours || scope) add_pids(tree, ref, observed, inside.all);
   }
   for (auto* pids : {&inside.ours, &inside.all}) {
     std::sort(pids->begin(), pids->end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of one sandbox (L5, internal to observe/): which exist, whose they are, what is in them.
+// Groups of one sandbox (L6, internal to observe/): which exist, whose they are, what is in them.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 #include "cgroup/tree.hpp"
 #include "model/config.hpp"
 #include "model/observed.hpp"
-#include "plan/record.hpp"
+#include "record/record.hpp"
 
 namespace kcg {
 

@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/inputs.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/text.hpp"
-#include "observe/kata_files.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
 namespace {
 
 constexpr std::size_t kSmallFile = 4096;
-constexpr std::size_t kStateFile = std::size_t{4} << 20;
 
-/// The sandbox that a bundle names; an unreadable bundle stands for itself.
-std::optional<SandboxId> claimed(const BundleOrigin& origin, const std::optional<Bundle>& bundle) {
-  const auto id = SandboxId::parse(bundle ? bundle->sandbox_id : origin.id);
+std::optional<SandboxId> valid(const std::string& text) {
+  const auto id = SandboxId::parse(text);
   return id ? std::optional(*id) : std::nullopt;
-}
-
-/// Directory and name of an absolute file path.
-std::pair<std::string, std::string> split_path(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return {path.substr(0, slash), path.substr(slash + 1)};
-}
-
-/// The Go shim keeps a file for each container in a directory of its own beside the sandbox's.
-std::map<std::string, FileStamp> container_stamps(const Dir& sandbox) {
-  std::map<std::string, FileStamp> stamps;
-  const auto entries = sandbox.list();
-  for (const auto& entry : entries.value_or(std::vector<DirEntry>{}))
-    if (const auto stamp =
-            entry.directory ? sandbox.stamp(entry.name + "/persist.json") : forward(Error{}))
-      stamps.emplace(entry.name, *stamp);
-  return stamps;
-}
-
-/// A file that cannot be read stops nobody: it is half-written, and its end is another event.
-std::set<std::string> stopped_containers(const Dir& sandbox,
-                                         const std::map<std::string, FileStamp>& files) {
-  std::set<std::string> stopped;
-  for (const auto& [id, stamp] : files) {
-    const auto text = sandbox.read(id + "/persist.json", kStateFile);
-    const auto state = text ? parse_container_state(*text) : forward(text.error());
-    if (state && *state == "stopped") stopped.insert(id);
-  }
-  return stopped;
 }
 
 /// Of several sandboxes with the same id, the one whose shim is Kata's counts.
@@ -56,13 +28,26 @@ std::optional<std::string> kata_namespace(const SandboxId& id,
 
 }  // namespace
 
-void InputStore::drop_claim(const BundleEntry& entry, InputChange& change) {
+void InputStore::claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change) {
+  const auto& directory = entry.origin.directory;
+  if (entry.claims) {
+    change.sandboxes.insert(*entry.claims);
+    const auto it = claims_.find(*entry.claims);
+    if (it != claims_.end()) it->second.erase(directory);
+    if (it != claims_.end() && it->second.empty()) claims_.erase(it);
+  }
+  entry.claims = std::move(id);
   if (!entry.claims) return;
+  claims_[*entry.claims].insert(directory);
   change.sandboxes.insert(*entry.claims);
-  const auto it = claims_.find(*entry.claims);
-  if (it == claims_.end()) return;
-  it->second.erase(entry.origin.directory);
-  if (it->second.empty()) claims_.erase(it);
+}
+
+void InputStore::forget(const std::string& directory, InputChange& change) {
+  const auto it = bundles_.find(directory);
+  if (it == bundles_.end()) return;
+  claim(it->second, std::nullopt, change);
+  bundles_.erase(it);
+  troubled_bundles_.erase(directory);
 }
 
 void InputStore::read_side_files(const Dir& dir, Bundle& bundle) const {
@@ -71,69 +56,132 @@ void InputStore::read_side_files(const Dir& dir, Bundle& bundle) const {
     bundle.shim_binary = std::string(trim(*text));
 }
 
+/// By the wall clock, as far as it can be trusted: a time in the future says nothing.
+Instant InputStore::unchanged_for(const FileStamp& stamp) const {
+  const std::chrono::nanoseconds written(stamp.mtime_ns);
+  const auto age = std::chrono::seconds(clock_.wall_seconds()) - written;
+  return std::max(Instant(0), std::chrono::duration_cast<Instant>(age));
+}
+
+/// Who is meant is known from the last good text, else from what can be made out of this one; else
+/// it stands for itself.
+void InputStore::read_in_vain(BundleEntry& entry, const std::string& problem,
+                              const std::string& text, Instant unchanged, InputChange& change) {
+  entry.trouble.seen(problem, clock_.now(), unchanged);
+  troubled_bundles_.insert(entry.origin.directory);
+  if (entry.bundle) {
+    change.sandboxes.insert(*entry.claims);
+    return;
+  }
+  auto named = claimed_sandbox(text, entry.origin.root);
+  auto owner = named ? valid(*named) : std::nullopt;
+  claim(entry, owner ? owner : valid(entry.origin.id), change);
+  for (const auto& [sandbox, state] : states_)
+    if (state.state && state.state->containers.contains(entry.origin.id))
+      change.sandboxes.insert(sandbox);
+}
+
+void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp& stamp,
+                             InputChange& change) {
+  const auto text = dir.read("config.json", config_.limits.max_bundle_bytes);
+  auto bundle = text ? parse_bundle(*text, entry.origin) : forward(text.error());
+  const bool rewritten = !(entry.stamp == stamp);
+  entry.stamp = stamp;
+  if (!bundle)
+    return read_in_vain(entry, bundle.error().text, text.value_or(""), unchanged_for(stamp),
+                        change);
+  bundle->ended = entry.bundle && entry.bundle->ended && !rewritten;
+  entry.bundle = std::move(*bundle);
+  entry.trouble.over();
+  troubled_bundles_.erase(entry.origin.directory);
+  read_side_files(dir, *entry.bundle);
+  if (const auto self = dir.stamp()) entry.bundle->directory_id = FileId{self->device, self->inode};
+  const bool first = !entry.claims;
+  claim(entry, valid(entry.bundle->sandbox_id), change);
+  // What is known of Kata's state may be that of an earlier life.
+  const bool own = entry.bundle->type != BundleType::container;
+  if (first && own && entry.claims) change.sandboxes.merge(state_changed(*entry.claims).sandboxes);
+}
+
 InputChange InputStore::bundle_changed(const BundleOrigin& origin) {
   InputChange change;
-  const auto known = bundles_.find(origin.directory);
   const auto dir = Dir::open(origin.directory);
-  const auto stamp = dir ? dir->stamp("config.json") : forward(dir.error());
-  if (!stamp) {
-    // No directory or no file (yet): nothing is said. A later event tells more.
-    if (known != bundles_.end()) {
-      drop_claim(known->second, change);
-      bundles_.erase(known);
-    }
-    return change;
-  }
-  if (known == bundles_.end() && full()) return change;
+  const auto place = dir ? dir->stamp() : forward(dir.error());
+  const auto stamp = place ? dir->stamp("config.json") : forward(place.error());
+  const auto known = bundles_.find(origin.directory);
+  // No directory or no file (yet): nothing is said. A later event tells more.
+  const bool gone = !stamp && errnos::no_file(stamp.error().code);
+  const bool another = place && known != bundles_.end() && known->second.directory != 0 &&
+                       known->second.directory != place->inode;
+  if (gone || another) forget(origin.directory, change);
+  if (gone || (!bundles_.contains(origin.directory) && full())) return change;
   auto& entry = bundles_[origin.directory];
-  if (entry.bundle && entry.stamp == *stamp) {
-    const auto before = *entry.bundle;
-    read_side_files(*dir, *entry.bundle);
-    if (entry.claims && !(before == *entry.bundle)) change.sandboxes.insert(*entry.claims);
+  entry.origin = origin;
+  if (place) entry.directory = place->inode;
+  if (!stamp) {
+    read_in_vain(entry, stamp.error().text, "", Instant(0), change);
     return change;
   }
-  drop_claim(entry, change);
-  entry.origin = origin;
-  entry.stamp = *stamp;
-  const auto text = dir->read("config.json", config_.limits.max_bundle_bytes);
-  auto bundle = text ? parse_bundle(*text, origin) : forward(text.error());
-  entry.problem = bundle ? "" : bundle.error().text;
-  entry.bundle = bundle ? std::optional(std::move(*bundle)) : std::nullopt;
-  if (entry.bundle) read_side_files(*dir, *entry.bundle);
-  change.unreadable = !entry.bundle;
-  entry.claims = claimed(origin, entry.bundle);
-  if (entry.claims) {
-    claims_[*entry.claims].insert(origin.directory);
-    change.sandboxes.insert(*entry.claims);
+  if (!entry.bundle || entry.trouble.any() || !(entry.stamp == *stamp)) {
+    read_bundle(entry, *dir, *stamp, change);
+    return change;
   }
+  const auto before = *entry.bundle;
+  read_side_files(*dir, *entry.bundle);
+  if (entry.claims && !(before == *entry.bundle)) change.sandboxes.insert(*entry.claims);
   return change;
 }
 
-InputChange InputStore::state_changed(const SandboxId& id) {
+InputChange InputStore::read_again() {
   InputChange change;
-  for (const auto& file : kata_state_files(config_.discovery, id)) {
-    const auto [directory, name] = split_path(file.path);
-    const auto dir = Dir::open(directory);
-    const auto stamp = dir ? dir->stamp(name) : forward(dir.error());
-    if (!stamp) continue;
-    auto& entry = states_[id];
-    auto containers = file.go ? container_stamps(*dir) : std::map<std::string, FileStamp>{};
-    const bool same = entry.path == file.path && entry.stamp == *stamp;
-    if (entry.state && same && entry.containers == containers) return change;
-    entry.path = file.path;
-    entry.stamp = *stamp;
-    entry.containers = std::move(containers);
-    const auto text = dir->read(name, kStateFile);
-    auto state = text ? parse_kata_state(*text, file.go) : forward(text.error());
-    entry.problem = state ? "" : file.path + ": " + state.error().text;
-    if (state) entry.state = std::move(*state);
-    if (state) entry.state->stopped = stopped_containers(*dir, entry.containers);
-    change.unreadable = !state;
-    change.sandboxes.insert(id);
-    return change;
-  }
-  if (states_.erase(id) > 0) change.sandboxes.insert(id);
+  const auto now = clock_.now();
+  const auto due = [now](const FileTrouble& trouble) {
+    return trouble.read_again() && *trouble.read_again() <= now;
+  };
+  const auto bundles = troubled_bundles_;
+  for (const auto& directory : bundles)
+    if (const auto& entry = bundles_.at(directory); due(entry.trouble))
+      change.sandboxes.merge(bundle_changed(BundleOrigin(entry.origin)).sandboxes);
+  const auto states = troubled_states_;
+  for (const auto& id : states)
+    if (due(states_.at(id).trouble)) change.sandboxes.merge(state_changed(id).sandboxes);
   return change;
+}
+
+std::optional<Instant> InputStore::read_at() const {
+  std::optional<Instant> at;
+  const auto take = [&at](const FileTrouble& trouble) {
+    if (trouble.read_again()) at = std::min(at.value_or(Instant::max()), *trouble.read_again());
+  };
+  for (const auto& directory : troubled_bundles_) take(bundles_.at(directory).trouble);
+  for (const auto& id : troubled_states_) take(states_.at(id).trouble);
+  return at;
+}
+
+/// Containers of which nothing was ever understood, but whose they are: they named the sandbox, or
+/// Kata's state names them.
+std::vector<Bundle> InputStore::unreadable_containers(const SandboxId& id) const {
+  std::vector<Bundle> found;
+  const auto state = states_.find(id);
+  const auto kata_knows = [&](const std::string& container) {
+    return state != states_.end() && state->second.state &&
+           state->second.state->containers.contains(container);
+  };
+  for (const auto& directory : troubled_bundles_) {
+    const auto& entry = bundles_.at(directory);
+    const auto& origin = entry.origin;
+    if (entry.bundle || origin.id == id.str() || !entry.trouble.told(clock_.now())) continue;
+    if (entry.claims != id && !kata_knows(origin.id)) continue;
+    auto& bundle = found.emplace_back();
+    bundle.id = origin.id;
+    bundle.directory = origin.directory;
+    bundle.ns = origin.ns;
+    bundle.engine = origin.root == BundleOrigin::Root::crio ? Engine::crio : Engine::containerd;
+    bundle.type = BundleType::container;
+    bundle.sandbox_id = id.str();
+    bundle.unreadable = entry.trouble.text();
+  }
+  return found;
 }
 
 void InputStore::set_registration(const SandboxId& id, std::optional<Registration> registration) {
@@ -146,25 +194,34 @@ void InputStore::set_registration(const SandboxId& id, std::optional<Registratio
 Assembled InputStore::inputs(const SandboxId& id) const {
   std::vector<Bundle> claiming;
   std::vector<Condition> problems;
+  bool unreadable = false;
+  const auto now = clock_.now();
+  const auto tell = [&](const FileTrouble& trouble) {
+    if (trouble.told(now)) problems.push_back({ConditionName::bundle_unreadable, trouble.text()});
+  };
   if (const auto it = claims_.find(id); it != claims_.end()) {
     for (const auto& directory : it->second) {
       const auto& entry = bundles_.at(directory);
       if (entry.bundle) claiming.push_back(*entry.bundle);
-      if (!entry.problem.empty())
-        problems.push_back({ConditionName::bundle_unreadable, entry.problem});
+      if (entry.bundle || entry.origin.id == id.str()) tell(entry.trouble);
+      unreadable = unreadable || entry.origin.id == id.str();
     }
   }
+  for (auto& bundle : unreadable_containers(id)) claiming.push_back(std::move(bundle));
   auto assembled = assemble(id, claiming, kata_namespace(id, claiming));
+  assembled.inputs.unreadable = !assembled.inputs.bundle && unreadable;
   if (const auto it = states_.find(id); it != states_.end()) {
     assembled.inputs.kata = it->second.state;
-    if (!it->second.problem.empty())
-      problems.push_back({ConditionName::bundle_unreadable, it->second.problem});
+    tell(it->second.trouble);
   }
   if (const auto it = registrations_.find(id); it != registrations_.end())
     assembled.inputs.registration = it->second;
   if (kata_config_) {
     assembled.inputs.kata_config_only = kata_config_->only;
     assembled.inputs.kata_config_where = kata_config_->where;
+    assembled.inputs.kata_config_pins = kata_config_->pins;
+    assembled.inputs.kata_config_pins_where = kata_config_->pins_where;
+    assembled.inputs.kata_default_memory = kata_config_->default_memory;
   }
   assembled.conditions.insert(assembled.conditions.end(), problems.begin(), problems.end());
   return assembled;

@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was said about sandboxes (L5): bundles, Kata's state and registrations, read from their
+// What was said about sandboxes (L6): bundles, Kata's state and registrations, read from their
 // files and kept by inode and mtime, so that looking again at an unchanged file costs one stat.
+// What cannot be read is not gone: the last word that was understood counts (see file_trouble).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/dir.hpp"
+#include "identify/recognise.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
+#include "observe/file_trouble.hpp"
 #include "observe/kata_config.hpp"
 #include "oci/bundle_json.hpp"
-#include "plan/recognise.hpp"
 
 namespace kcg {
 
 /// Value: what a changed file means.
 struct InputChange {
   std::set<SandboxId> sandboxes;  ///< look at these again
-  bool unreadable = false;        ///< half-written perhaps: read it again a little later
 };
 
 /// Resource: see the head of the file. Bounded by Config::Limits.
 class InputStore final {
  public:
-  explicit InputStore(const Config& config) : config_(config) {}
+  InputStore(const Config& config, const Clock& clock) : config_(config), clock_(clock) {}
 
   /// Reads the bundle again; a directory that is gone is forgotten.
   [[nodiscard]] InputChange bundle_changed(const BundleOrigin& origin);
   /// Reads Kata's state of one sandbox again.
   [[nodiscard]] InputChange state_changed(const SandboxId& id);
+  /// Reads again what could not be read and is due; `read_at` says when the next one is.
+  [[nodiscard]] InputChange read_again();
+  [[nodiscard]] std::optional<Instant> read_at() const;
+  /// Drops Kata's state of ids that neither a bundle nor a registration names: its end was missed.
+  void drop_stale_states();
   void set_registration(const SandboxId& id, std::optional<Registration> registration);
-  /// sandbox_cgroup_only of Kata's configuration.toml, read by the caller.
+  /// Kata's configuration.toml, read by the caller.
   void set_kata_config(std::optional<KataConfig> config) { kata_config_ = std::move(config); }
   void set_config(const Config& config) { config_ = config; }
 
@@ -49,15 +57,16 @@ class InputStore final {
   [[nodiscard]] std::set<SandboxId> ids() const;
   /// All bundles known, by directory.
   [[nodiscard]] std::vector<BundleOrigin> origins() const;
-  /// True when max_sandboxes bundles are known and another one was refused.
+  /// True when no more bundles are taken: a sandbox is given eight on average.
   [[nodiscard]] bool full() const { return bundles_.size() >= config_.limits.max_sandboxes * 8; }
 
  private:
   struct BundleEntry {
     BundleOrigin origin;
     FileStamp stamp;
-    std::optional<Bundle> bundle;
-    std::string problem;
+    std::uint64_t directory = 0;      ///< inode: another one is another life of the id
+    std::optional<Bundle> bundle;     ///< the last one that was understood
+    FileTrouble trouble;              ///< with what is there now
     std::optional<SandboxId> claims;  ///< the sandbox that it names
   };
   struct StateEntry {
@@ -65,15 +74,25 @@ class InputStore final {
     FileStamp stamp;
     std::map<std::string, FileStamp> containers;  ///< Go: of each container's own file
     std::optional<KataState> state;
-    std::string problem;
+    FileTrouble trouble;
   };
-  void drop_claim(const BundleEntry& entry, InputChange& change);
+  void claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change);
+  void forget(const std::string& directory, InputChange& change);
+  void read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp& stamp, InputChange& change);
+  void read_in_vain(BundleEntry& entry, const std::string& problem, const std::string& text,
+                    Instant unchanged, InputChange& change);
   void read_side_files(const Dir& dir, Bundle& bundle) const;
+  void note_ended(const SandboxId& id, const std::map<std::string, std::string>& states);
+  [[nodiscard]] std::vector<Bundle> unreadable_containers(const SandboxId& id) const;
+  [[nodiscard]] Instant unchanged_for(const FileStamp& stamp) const;
 
   Config config_;
+  const Clock& clock_;
   std::map<std::string, BundleEntry> bundles_;         ///< by directory
   std::map<SandboxId, std::set<std::string>> claims_;  ///< sandbox -> bundle directories
   std::map<SandboxId, StateEntry> states_;
+  std::set<std::string> troubled_bundles_;  ///< directories
+  std::set<SandboxId> troubled_states_;
   std::map<SandboxId, Registration> registrations_;
   std::optional<KataConfig> kata_config_;
 };

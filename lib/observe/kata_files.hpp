@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where Kata keeps its own record of a sandbox (L5).
+// Where Kata keeps its own record of a sandbox (L6).
 #pragma once
 
 #include <string>

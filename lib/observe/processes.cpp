@@ -2,11 +2,16 @@
 #include "observe/processes.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
+#include <map>
 #include <set>
 
-#include "plan/classify.hpp"
-#include "plan/prove.hpp"
+#include "base/text.hpp"
+#include "identify/classify.hpp"
+#include "identify/orphan.hpp"
+#include "identify/prove.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
@@ -26,78 +31,167 @@ std::set<Pid> roots(const Record& record, const std::vector<Pid>& inside,
   return pids;
 }
 
-/// The roots and everything below them, each once.
-std::vector<ProcFacts> candidates(ProcView& proc, const std::set<Pid>& from) {
-  std::vector<ProcFacts> found;
-  std::set<Pid> seen(from);
-  std::deque<Pid> queue(from.begin(), from.end());
-  while (!queue.empty() && found.size() < kMaxCandidates) {
-    const Pid pid = queue.front();
-    queue.pop_front();
-    auto facts = proc.facts(pid);
-    if (!facts) continue;
-    found.push_back(std::move(*facts));
-    const auto children = proc.children(pid);
-    if (!children) continue;
-    for (const Pid child : *children)
-      if (seen.insert(child).second) queue.push_back(child);
+/// From the roots to everything that belongs to them. Nothing is walked below a process that is not
+/// proven, and of such a one not even the command line is read: whoever is no shim, and in no group
+/// of ours, may have ten thousand children and megabytes of arguments.
+class Search final {
+ public:
+  Search(ProcView& proc, const Inside& inside, std::set<Trusted>& trusted, Observed& observed)
+      : proc_(proc), inside_(inside), trusted_(trusted), observed_(observed) {}
+
+  std::vector<ProcFacts> from(const std::set<Pid>& roots) {
+    for (const Pid pid : roots) start(pid);
+    while (!queue_.empty() && !full()) {
+      const Pid pid = queue_.front();
+      queue_.pop_front();
+      walk(pid);
+    }
+    if (full())
+      observed_.unread_processes.push_back(
+          fmt::format("it has {} processes or more", kMaxCandidates));
+    std::vector<ProcFacts> all;
+    for (auto& [pid, facts] : found_) all.push_back(std::move(facts));
+    return all;
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] bool readable(const Result<T>& result) {
+    if (!result && !errnos::no_task(result.error().code))
+      observed_.unread_processes.push_back(result.error().text);
+    return result.has_value();
+  }
+
+  [[nodiscard]] bool known(const TaskKey& key) const {
+    return std::any_of(trusted_.begin(), trusted_.end(),
+                       [&](const Trusted& trusted) { return trusted.key == key; });
+  }
+
+  [[nodiscard]] bool in_our_group(Pid pid) const {
+    return std::binary_search(inside_.ours.begin(), inside_.ours.end(), pid);
+  }
+
+  [[nodiscard]] bool full() const { return found_.size() >= kMaxCandidates; }
+
+  void start(Pid pid) {
+    auto who = proc_.identity(pid);
+    if (!readable(who)) return;
+    const bool alone = may_be_orphan(*who, in_our_group(pid));
+    const bool worth = known(who->key) || alone || !standing_problem(*who, observed_.inputs);
+    if (!worth) {
+      found_.emplace(pid, std::move(*who));
+      return;
+    }
+    auto facts = who->args_unknown.empty() ? std::move(who) : proc_.facts(pid);
+    if (!readable(facts)) return;
+    note_command_line(*facts);
+    // The daemon was started again after the shim had died.
+    if (const auto found = alone ? orphan(*facts, observed_.inputs.id) : std::nullopt)
+      trusted_.insert(*found);
+    const bool proven = !prove(observed_.inputs, {*facts}, trusted_).empty();
+    found_.insert_or_assign(pid, std::move(*facts));
+    if (!proven) return;
+    complete_.insert(pid);
+    queue_.push_back(pid);
+  }
+
+  void walk(Pid pid) {
+    if (!walked_.insert(pid).second) return;
+    const auto children = proc_.children(pid);
+    if (!readable(children)) return;
+    for (const Pid child : *children) {
+      if (full()) return;
+      if (!complete_.insert(child).second) continue;
+      auto facts = proc_.facts(child);
+      if (!readable(facts)) continue;
+      note_command_line(*facts);
+      found_.insert_or_assign(child, std::move(*facts));
+      queue_.push_back(child);
+    }
+  }
+
+  void note_command_line(const ProcFacts& facts) {
+    if (facts.args_unknown.empty() || !noted_.insert(facts.key.pid).second) return;
+    observed_.unread_processes.push_back(
+        fmt::format("process {} ({}): {}", facts.key.pid, escaped(facts.comm), facts.args_unknown));
+  }
+
+  ProcView& proc_;
+  const Inside& inside_;
+  std::set<Trusted>& trusted_;
+  Observed& observed_;
+  std::map<Pid, ProcFacts> found_;
+  std::set<Pid> walked_;
+  std::set<Pid> complete_;  ///< in found_ with all that there is, and in the queue or walked
+  std::set<Pid> noted_;
+  std::deque<Pid> queue_;
+};
+
+/// Of a process with more threads than we are willing to handle: its leader, and those of which KVM
+/// says that they are vCPUs.
+Result<std::vector<ThreadFacts>> chosen_threads(ProcView& proc, const Config& config, Pid pid,
+                                                const TaskKey& key, const Host& host) {
+  const auto tids = proc.tids(pid);
+  if (!tids) return forward(tids.error());
+  std::vector<ThreadFacts> all(tids->size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].key.pid = (*tids)[i];
+  std::vector<Pid> wanted{pid};
+  if (const auto vcpus = proc.kvm_vcpus(key, all))
+    for (const auto& [number, tid] : vcpus->tid_of)
+      if (tid != pid && std::binary_search(tids->begin(), tids->end(), tid)) wanted.push_back(tid);
+  std::vector<ThreadFacts> found;
+  for (const Pid tid : wanted) {
+    if (found.size() >= config.limits.max_threads_per_sandbox) break;
+    auto thread = proc.thread(pid, tid, host);
+    if (thread)
+      found.push_back(std::move(*thread));
+    else if (!errnos::no_task(thread.error().code) || tid == pid)
+      return forward(thread.error());
   }
   return found;
 }
 
-/// Some vCPU has not run yet: KVM does not know its thread.
-bool incomplete(const KvmVcpus& vcpus) {
-  return std::any_of(vcpus.tid_of.begin(), vcpus.tid_of.end(),
-                     [](const auto& vcpu) { return vcpu.second == 0; });
-}
-
-/// KVM's word for a VMM. Where it has none, or none yet for a vCPU that has not run, the threads
-/// are asked for hints of their own.
-KvmVcpus vcpus_of(ProcView& proc, const Process& process, std::vector<ThreadFacts>& threads) {
-  const bool dragonball = process.hypervisor == Hypervisor::dragonball;
-  if (process.role != ProcessRole::vmm && !dragonball) return {};
-  auto vcpus = proc.kvm_vcpus(process.facts.key, threads).value_or(KvmVcpus{});
-  if (vcpus.tid_of.empty() || incomplete(vcpus))
-    proc.mark_vcpu_hints(process.facts.key.pid, threads);
-  return vcpus;
-}
-
-/// nullopt: it ended, or it has more threads than we are willing to handle. The threads of a killed
-/// process end one by one: without its leader it is no process any more.
-std::optional<std::vector<ThreadFacts>> living_threads(ProcView& proc, const Config& config,
-                                                       Pid pid, const Host& host) {
+/// ESRCH: it ended. The threads of a killed process end one by one: without its leader it is no
+/// process any more.
+Result<std::vector<ThreadFacts>> living_threads(ProcView& proc, const Config& config, Pid pid,
+                                                const Host& host) {
   auto threads = proc.threads(pid, host, config.limits.max_threads_per_sandbox);
-  if (!threads || threads->front().key.pid != pid) return std::nullopt;
-  return std::move(*threads);
+  if (threads && threads->front().key.pid != pid) return fail(ESRCH, "{} has ended", pid);
+  return threads;
 }
 
-void add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
-  auto threads = living_threads(proc, config, process.facts.key.pid, observed.host);
-  if (!threads) return;
-  const auto vcpus = vcpus_of(proc, process, *threads);
-  observed.kvm_incomplete = observed.kvm_incomplete || incomplete(vcpus);
-  process.threads = classify(process.role, process.hypervisor, *threads, vcpus);
+/// False: the process has ended.
+bool add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
+  const auto& key = process.facts.key;
+  auto threads = living_threads(proc, config, key.pid, observed.host);
+  if (!threads && threads.error().code == EOVERFLOW) {
+    observed.conditions.push_back(
+        {ConditionName::input_unreadable,
+         fmt::format("{}: it is placed as a whole, its vCPUs where KVM tells them; raise [limits] "
+                     "max_threads_per_sandbox",
+                     threads.error().text)});
+    threads = chosen_threads(proc, config, key.pid, key, observed.host);
+  }
+  if (!threads) {
+    if (errnos::no_task(threads.error().code)) return false;
+    observed.unread_processes.push_back(threads.error().text);
+    return true;
+  }
+  const auto& unknown = process.facts.args_unknown;  // and with it which hypervisor this is
+  auto vcpus = unknown.empty() ? vcpus_of(proc, process, *threads) : fail(EAGAIN, "{}", unknown);
+  if (!vcpus) {  // no thread is taken from where it is: the leader alone tells where they are
+    if (unknown.empty()) observed.unread_processes.push_back(vcpus.error().text);
+    threads->resize(1);
+    vcpus = KvmVcpus{};
+  }
+  observed.kvm_incomplete = observed.kvm_incomplete || incomplete(*vcpus);
+  process.threads = classify(process.role, process.hypervisor, *threads, *vcpus);
+  return true;
 }
 
 bool proven(const std::vector<Process>& processes, const TaskKey& key) {
   return std::any_of(processes.begin(), processes.end(),
                      [&](const Process& process) { return process.facts.key == key; });
-}
-
-/// The daemon was started again after the shim had died: a process that says it is the sandbox's,
-/// and sits in its group already, needs no living parent to vouch for it.
-void trust_orphans(const SandboxId& id, const std::vector<ProcFacts>& facts,
-                   const std::vector<Pid>& ours, std::set<Trusted>& trusted) {
-  constexpr Pid kInit = 1;
-  for (const auto& one : facts) {
-    const bool in_group = std::binary_search(ours.begin(), ours.end(), one.key.pid);
-    if (!in_group || one.ppid != kInit || one.kernel_thread) continue;
-    const auto hypervisor = hypervisor_of(one, id);
-    if (hypervisor != Hypervisor::unknown)
-      trusted.insert({one.key, ProcessRole::vmm, hypervisor});
-    else if (is_virtiofsd(one, id))
-      trusted.insert({one.key, ProcessRole::virtiofsd, Hypervisor::unknown});
-  }
 }
 
 /// Who sits among us and is not proven; not who is just ending.
@@ -108,7 +202,8 @@ std::vector<Process> strangers(ProcView& proc, const Config& config,
   for (const auto& one : facts) {
     const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
     if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
-    if (!living_threads(proc, config, one.key.pid, observed.host)) continue;
+    const auto threads = living_threads(proc, config, one.key.pid, observed.host);
+    if (!threads && errnos::no_task(threads.error().code)) continue;
     found.emplace_back().facts = one;
   }
   return found;
@@ -116,16 +211,32 @@ std::vector<Process> strangers(ProcView& proc, const Config& config,
 
 }  // namespace
 
+bool incomplete(const KvmVcpus& vcpus) {
+  return std::any_of(vcpus.tid_of.begin(), vcpus.tid_of.end(),
+                     [](const auto& vcpu) { return vcpu.second == 0; });
+}
+
+Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
+                          std::vector<ThreadFacts>& threads) {
+  const bool dragonball = process.hypervisor == Hypervisor::dragonball;
+  if (process.role != ProcessRole::vmm && !dragonball) return KvmVcpus{};
+  auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
+  if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
+  if (!vcpus || vcpus->tid_of.empty() || incomplete(*vcpus))
+    proc.mark_vcpu_hints(process.facts.key.pid, threads);
+  return vcpus ? std::move(*vcpus) : KvmVcpus{};
+}
+
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
                        const Inside& inside, Observed& observed) {
-  const auto facts = candidates(proc, roots(record, inside.all, observed.inputs));
   auto trusted = record.trusted;
-  trust_orphans(observed.inputs.id, facts, inside.ours, trusted);
+  const auto facts =
+      Search(proc, inside, trusted, observed).from(roots(record, inside.all, observed.inputs));
   observed.processes = prove(observed.inputs, facts, trusted);
   observed.foreign = strangers(proc, config, facts, inside, observed);
-  for (auto& process : observed.processes) add_threads(proc, config, process, observed);
   // One that ended between the two looks has no threads any more.
-  std::erase_if(observed.processes, [](const Process& process) { return process.threads.empty(); });
+  std::erase_if(observed.processes,
+                [&](Process& process) { return !add_threads(proc, config, process, observed); });
 }
 
 }  // namespace kcg

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes of one sandbox (L5, internal to observe/): candidates, proof, threads, classes.
+// Processes of one sandbox (L6): candidates, proof, threads, classes.
 #pragma once
+
+#include <vector>
 
 #include "model/config.hpp"
 #include "model/observed.hpp"
 #include "observe/groups.hpp"
-#include "plan/record.hpp"
 #include "proc/view.hpp"
+#include "record/record.hpp"
 
 namespace kcg {
 
 /// Fills observed.processes, .foreign, .kvm_incomplete.
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
                        const Inside& inside, Observed& observed);
+
+/// KVM's word for a VMM. Where it has none, or none yet for a vCPU that has not run, the threads
+/// are asked for hints of their own.
+[[nodiscard]] Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
+                                        std::vector<ThreadFacts>& threads);
+
+/// Some vCPU has not run yet: KVM does not know its thread.
+[[nodiscard]] bool incomplete(const KvmVcpus& vcpus);
 
 }  // namespace kcg

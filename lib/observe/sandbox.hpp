@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The world -> Observed, for one sandbox (L5). Reads only. The cost depends on the sandbox, not on
+// The world -> Observed, for one sandbox (L6). Reads only. The cost depends on the sandbox, not on
 // how many others there are.
 #pragma once
 
@@ -11,11 +11,11 @@
 
 #include "base/clock.hpp"
 #include "cgroup/tree.hpp"
+#include "identify/recognise.hpp"
 #include "model/config.hpp"
 #include "model/observed.hpp"
-#include "plan/recognise.hpp"
-#include "plan/record.hpp"
 #include "proc/view.hpp"
+#include "record/record.hpp"
 
 namespace kcg {
 
@@ -26,6 +26,9 @@ struct ObserveContext {
   std::optional<std::uint64_t> managed_since;
   bool creation_recorded = false;  ///< our run directory says that we create its groups
 };
+
+/// What files and callers say about a sandbox, and nothing that a look would show.
+[[nodiscard]] Observed hearsay(const Host& host, const Assembled& assembled);
 
 /// Looks once. Tasks that end meanwhile are left out; nothing here fails as a whole.
 [[nodiscard]] Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& clock,

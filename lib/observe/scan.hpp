@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole-node searches (L5), made at start and after a source lost events; never per sandbox.
+// Whole-node searches (L6), made at start and after a source lost events; never per sandbox.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "cgroup/tree.hpp"
 #include "model/ids.hpp"
@@ -12,14 +14,29 @@
 
 namespace kcg {
 
-/// Processes that call themselves a long-lived Kata shim, by the sandbox id that they name. Not
-/// proven yet.
+/// What shims_claim() says of all processes, by sandbox id.
 [[nodiscard]] std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc);
+/// Of these processes only.
+[[nodiscard]] std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc,
+                                                            const std::vector<Pid>& pids);
 
-/// True for the comm of every containerd shim (15 characters are all that the kernel keeps).
-[[nodiscard]] bool shim_comm(std::string_view comm);
-
-/// Groups that carry our mark, by the sandbox id in it.
+/// Groups that carry our mark and stand where a layout puts them, by the sandbox id in it.
 [[nodiscard]] std::map<SandboxId, std::set<GroupRef>> find_marked(const CgroupTree& tree);
+
+/// Resource: find_marked() a portion at a time.
+class MarkSearch final {
+ public:
+  explicit MarkSearch(const CgroupTree& tree);
+  /// Looks at so many groups more; false: there are no more.
+  bool look(std::size_t most);
+  [[nodiscard]] const std::map<SandboxId, std::set<GroupRef>>& found() const { return found_; }
+
+ private:
+  void look_at(const GroupRef& ref);
+
+  const CgroupTree& tree_;
+  std::vector<GroupRef> open_;
+  std::map<SandboxId, std::set<GroupRef>> found_;
+};
 
 }  // namespace kcg

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oci/bundle_json.hpp"
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -11,8 +10,6 @@
 namespace kcg {
 
 namespace {
-
-using Annotations = std::map<std::string, std::string>;
 
 /// Value: the annotation keys that one engine writes; "" = it has none for this.
 struct EngineKeys {
@@ -48,13 +45,15 @@ constexpr EngineKeys kCrio = {Engine::crio,
                               "",
                               ""};
 constexpr const char* kOverhead = "io.katacontainers.config.hypervisor.memory_overhead";
+constexpr const char* kBoot = "io.katacontainers.config.hypervisor.default_memory";
 constexpr const char* kLayout = "io.katacontainers.config.runtime.sandbox_cgroup_only";
+constexpr const char* kPinning = "io.katacontainers.config.runtime.enable_vcpus_pinning";
 
 /// The engine whose keys are read; nullptr: none of its keys, so no pod. CRI-O copies the
 /// annotations of pods, so where the root does not decide, its own key does.
-const EngineKeys* select_engine(BundleOrigin::Root root, const Annotations& annotations) {
+const EngineKeys* select_engine(BundleOrigin::Root root, const JsonView& annotations) {
   const auto claims = [&](const EngineKeys& keys) {
-    return annotations.contains(keys.type) || annotations.contains(keys.sandbox_id);
+    return annotations.has(keys.type) || annotations.has(keys.sandbox_id);
   };
   const bool crio = root != BundleOrigin::Root::containerd && claims(kCrio);
   if (crio) return &kCrio;
@@ -62,18 +61,28 @@ const EngineKeys* select_engine(BundleOrigin::Root root, const Annotations& anno
   return containerd ? &kContainerd : nullptr;
 }
 
-/// Reads annotations by key and keeps the first problem.
+/// Reads single annotations: what others hold is nobody's business here. A malformed one is
+/// complained about and says nothing.
 class Reader {
  public:
-  Reader(const JsonView& top, const Annotations& annotations)
-      : top_(top), annotations_(annotations) {}
+  Reader(JsonView annotations, Bundle& bundle)
+      : annotations_(std::move(annotations)), bundle_(bundle) {}
 
   [[nodiscard]] std::optional<std::string> find(const char* key) const {
-    const auto it = annotations_.find(key);
-    if (it == annotations_.end()) return std::nullopt;
-    return it->second;
+    if (*key == '\0') return std::nullopt;  // an engine that has none for this
+    JsonProblem problem;
+    auto value = annotations_.apart(problem).text(key);
+    if (!problem.text.empty()) complain(problem.text);
+    return value;
   }
   [[nodiscard]] std::string text(const char* key) const { return find(key).value_or(""); }
+  /// One that decides what the bundle is: the whole bundle cannot be read without it.
+  [[nodiscard]] std::string vital(const char* key) const {
+    return annotations_.text(key).value_or("");
+  }
+  void refuse(const char* key, std::string_view value, std::string_view wanted) const {
+    annotations_.problem(key, fmt::format("'{}', not {}", escaped(value), wanted));
+  }
 
   /// Sums of an engine; 0 is how it says "not known".
   template <class Number>
@@ -82,18 +91,33 @@ class Reader {
     const auto value = find(key);
     if (!value) return std::nullopt;
     const auto parsed = parse(*value);
-    if (!parsed) problem(key, *value, "a whole number of 64 bits");
+    if (!parsed)
+      complain(
+          fmt::format("annotations.{}: '{}', not a whole number of 64 bits", key, escaped(*value)));
     return parsed == Number{0} ? std::nullopt : parsed;
-  }
-  void problem(const char* key, std::string_view value, std::string_view wanted) const {
-    top_.problem(fmt::format("annotations.{}", key),
-                 fmt::format("'{}', not {}", escaped(value), wanted));
   }
 
  private:
-  const JsonView& top_;
-  const Annotations& annotations_;
+  void complain(const std::string& what) const {
+    bundle_.complaints.push_back({ConditionName::invalid_annotation,
+                                  fmt::format("{}/config.json: {}; it is taken as not given",
+                                              escaped(bundle_.directory, 256), what)});
+  }
+
+  JsonView annotations_;
+  Bundle& bundle_;
 };
+
+/// Limits that are nonsense are none: the container counts as unlimited, and this is said.
+void read_limits(const JsonView& linux_section, Bundle& bundle) {
+  JsonProblem problem;
+  bundle.resources = read_resources(linux_section.apart(problem).object("resources"));
+  if (problem.text.empty()) return;
+  bundle.resources = {};
+  bundle.complaints.push_back({ConditionName::bundle_unreadable,
+                               fmt::format("{}/config.json: {}; the container counts as unlimited",
+                                           escaped(bundle.directory, 256), problem.text)});
+}
 
 /// The CRI's resources as CRI-O writes them into an annotation. It is a text within a text that a
 /// pod's author may have replaced: what does not parse says nothing.
@@ -137,7 +161,7 @@ void read_crio_sums(const Reader& read, Bundle& bundle) {
 void read_pod(const Reader& read, const EngineKeys& keys, const BundleOrigin& origin,
               Bundle& bundle) {
   bundle.engine = keys.engine;
-  bundle.sandbox_id = read.text(keys.sandbox_id);
+  bundle.sandbox_id = read.vital(keys.sandbox_id);
   bundle.container_name = read.text(keys.container_name);
   bundle.pod = {read.text(keys.pod_namespace), read.text(keys.pod_name), read.text(keys.pod_uid)};
   bundle.handler = read.text(keys.handler);
@@ -146,38 +170,40 @@ void read_pod(const Reader& read, const EngineKeys& keys, const BundleOrigin& or
   bundle.total_cpu_period = read.number<std::uint64_t>(keys.cpu_period, parse_u64);
   bundle.total_cpu_shares = read.number<std::uint64_t>(keys.cpu_shares, parse_u64);
 
-  const auto type = read.text(keys.type);
+  const auto type = read.vital(keys.type);
   if (type != "sandbox" && type != "container")
-    read.problem(keys.type, type, "'sandbox' or 'container'");
+    read.refuse(keys.type, type, "'sandbox' or 'container'");
   bundle.type = type == "sandbox" ? BundleType::sandbox : BundleType::container;
   if (bundle.type != BundleType::sandbox) return;
   if (keys.engine == Engine::crio) read_crio_sums(read, bundle);
   if (origin.root == BundleOrigin::Root::any)
     bundle.id = bundle.sandbox_id;  // a bundle to be planned may lie in any directory
   else if (bundle.sandbox_id != origin.id)
-    read.problem(keys.sandbox_id, bundle.sandbox_id, "the name of the sandbox's own directory");
+    read.refuse(keys.sandbox_id, bundle.sandbox_id, "the name of the sandbox's own directory");
 }
 
 /// Podman shares CRI-O's storage and writes CRI-O's type key, alone.
-bool podman(const EngineKeys* keys, const Reader& read) {
-  return keys == &kCrio && !read.find(kCrio.sandbox_id);
+bool podman(const EngineKeys* keys, const JsonView& annotations) {
+  return keys == &kCrio && !annotations.has(kCrio.sandbox_id);
 }
 
 Bundle read_bundle(const JsonView& top, const BundleOrigin& origin) {
-  const auto annotations = top.texts("annotations");
-  const Reader read(top, annotations);
+  const auto annotations = top.object("annotations");
   const auto linux_section = top.required("linux");
   Bundle bundle;
+  const Reader read(annotations, bundle);
   bundle.id = origin.id;
   bundle.directory = origin.directory;
   bundle.ns = origin.ns;
   bundle.sandbox_id = origin.id;
   bundle.cgroups_path = linux_section.text("cgroupsPath").value_or("");
-  bundle.resources = read_resources(linux_section.object("resources"));
+  read_limits(linux_section, bundle);
   bundle.overhead_annotation = read.find(kOverhead);
+  bundle.boot_annotation = read.find(kBoot);
   bundle.layout_annotation = read.find(kLayout);
+  bundle.pinning_annotation = read.find(kPinning);
   const auto* keys = select_engine(origin.root, annotations);
-  if (keys != nullptr && !podman(keys, read)) read_pod(read, *keys, origin, bundle);
+  if (keys != nullptr && !podman(keys, annotations)) read_pod(read, *keys, origin, bundle);
   return bundle;
 }
 

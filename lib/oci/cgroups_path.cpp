@@ -89,4 +89,10 @@ Result<CgroupsPath> parse_cgroups_path(std::string_view text) {
   return found;
 }
 
+Result<CgroupsPath> cgroups_path_of(const SandboxInputs& inputs) {
+  const auto text = inputs.cgroups_path();
+  if (!text) return fail(0, "no bundle and no registration tells the cgroupsPath");
+  return parse_cgroups_path(*text);
+}
+
 }  // namespace kcg

@@ -100,15 +100,6 @@ std::vector<JsonView> JsonView::objects(std::string_view key) const {
   return found;
 }
 
-std::map<std::string, std::string> JsonView::texts(std::string_view key) const {
-  const auto map = object(key);
-  std::map<std::string, std::string> found;
-  if (!map.present()) return found;
-  for (const auto& item : map.object_->items())
-    if (auto value = map.text(item.key())) found.emplace(item.key(), std::move(*value));
-  return found;
-}
-
 std::optional<std::string> JsonView::text(std::string_view key) const {
   const json* value = member(key);
   if (value == nullptr) return std::nullopt;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -38,8 +37,9 @@ class JsonView final {
   /// As object(), but absence is a problem.
   [[nodiscard]] JsonView required(std::string_view key) const;
   [[nodiscard]] std::vector<JsonView> objects(std::string_view key) const;
-  /// An object whose values are all strings.
-  [[nodiscard]] std::map<std::string, std::string> texts(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const { return member(key) != nullptr; }
+  /// The same object; its problems are told to another one.
+  [[nodiscard]] JsonView apart(JsonProblem& problem) const { return {object_, path_, problem}; }
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> i64(std::string_view key) const;
   [[nodiscard]] std::optional<std::uint64_t> u64(std::string_view key) const;

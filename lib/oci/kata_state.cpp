@@ -43,6 +43,7 @@ KataState read_go(const JsonView& top) {
   state.sandbox_id = top.text("SandboxContainer").value_or("");
   state.state = top.text("State").value_or("");
   state.sandbox_cgroup_only = config.boolean("SandboxCgroupOnly");
+  state.vcpus_pinning = config.boolean("EnableVCPUsPinning");
   state.sandbox_cgroup_path = top.text("SandboxCgroupPath").value_or("");
   state.overhead_cgroup_path = top.text("OverheadCgroupPath").value_or("");
   state.hypervisor = first_of(hypervisor.text("Type"), config.text("HypervisorType"));
@@ -65,6 +66,7 @@ KataState read_rs(const JsonView& top) {
   KataState state;
   state.sandbox_id = hypervisor.text("id").value_or("");
   state.sandbox_cgroup_only = cgroup.boolean("sandbox_cgroup_only");
+  state.vcpus_pinning = cgroup.boolean("enable_vcpus_pinning");
   state.sandbox_cgroup_path = cgroup.text("path").value_or("");
   state.overhead_cgroup_path = cgroup.text("overhead_path").value_or("");
   state.hypervisor = hypervisor.text("hypervisor_type").value_or("");

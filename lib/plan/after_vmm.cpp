@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/after_vmm.hpp"
 
-#include "plan/members.hpp"
+#include "layout/wanted_processes.hpp"
 
 namespace kcg {
 
 bool outlived_vmm(const Observed& observed, const LayoutDecision& decision) {
   const bool ours = observed.proven_kata && !observed.unmanaged && observed.fixed;
   const bool in_scope = observed.host.unified() && decision.path.driver == Driver::systemd;
-  return ours && in_scope && !vmm_started(observed) && !observed.processes.empty();
+  const bool ended = !vmm_started(observed) && !observed.unread();
+  return ours && in_scope && ended && !observed.processes.empty();
 }
 
 void without_classes(const Config& config, const Observed& observed, const LayoutPaths& paths,

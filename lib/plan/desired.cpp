@@ -6,14 +6,16 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "kernel/limit_text.hpp"
+#include "layout/layout.hpp"
+#include "layout/scope.hpp"
+#include "layout/wanted_processes.hpp"
 #include "plan/after_vmm.hpp"
 #include "plan/explain.hpp"
-#include "plan/groups.hpp"
-#include "plan/layout.hpp"
-#include "plan/members.hpp"
-#include "plan/oom.hpp"
-#include "plan/scope.hpp"
-#include "plan/sizing.hpp"
+#include "plan/wanted_groups.hpp"
+#include "sizing/memory.hpp"
+#include "sizing/oom.hpp"
+#include "sizing/request.hpp"
+#include "sizing/sizing.hpp"
 
 namespace kcg {
 
@@ -22,84 +24,6 @@ namespace {
 /// A VMM that has run this long should have shown its vCPUs; one that fills huge pages first, or
 /// whose processor is emulated, takes seconds.
 constexpr std::uint64_t kVcpuGraceMs = 5000;
-
-std::optional<std::uint64_t> number(const GroupState* group, const char* file) {
-  const auto text = group == nullptr ? std::nullopt : group->file(file);
-  return text ? parse_u64(*text) : std::nullopt;
-}
-
-/// Quota of one group as microseconds per 100 ms; nullopt: unlimited.
-std::optional<std::uint64_t> quota_of(const GroupState* group) {
-  const auto quota = number(group, "cpu.cfs_quota_us");
-  const auto period = number(group, "cpu.cfs_period_us");
-  if (!quota || !period || *period == 0) return std::nullopt;
-  return *quota * kPeriodUs / *period;
-}
-
-/// Smallest limits among the ancestors of the sandbox group.
-SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
-  SizingParent parent;
-  for (const auto& h : observed.host.hierarchies) {
-    for (CgroupPath path = sandbox.parent();; path = path.parent()) {
-      const auto* group = observed.group({h.name, path});
-      const auto memory = number(group, h.unified ? "memory.max" : "memory.limit_in_bytes");
-      if (memory && *memory < kUnlimitedMemory &&
-          (!parent.smallest_memory_max || *memory < *parent.smallest_memory_max)) {
-        parent.smallest_memory_max = memory;
-        parent.smallest_memory_group = path.str();
-      }
-      const auto quota = quota_of(group);
-      if (quota && (!parent.smallest_quota_us || *quota < *parent.smallest_quota_us)) {
-        parent.smallest_quota_us = quota;
-        parent.smallest_quota_group = path.str();
-      }
-      if (path.is_root()) break;
-    }
-    if (h.unified)
-      parent.pod_weight = number(observed.group({h.name, sandbox.parent()}), "cpu.weight");
-    parent.pod_group = sandbox.parent().str();
-  }
-  return parent;
-}
-
-/// RAM of the VM by the VMM's `-m` argument.
-std::optional<std::uint64_t> vmm_memory(const Observed& observed) {
-  const auto* vmm = observed.first(ProcessRole::vmm);
-  if (vmm == nullptr || vmm->hypervisor != Hypervisor::qemu) return std::nullopt;
-  const auto& args = vmm->facts.args;
-  const auto flag = std::find(args.begin(), args.end(), "-m");
-  if (flag == args.end() || flag + 1 == args.end()) return std::nullopt;
-  std::string_view text = split(*(flag + 1), ',').front();
-  if (!text.empty() && text.back() == 'M') text.remove_suffix(1);
-  const auto mib = parse_u64(text);
-  if (!mib || *mib > (std::uint64_t{1} << 40)) return std::nullopt;
-  return *mib * kMib;
-}
-
-/// A pod's containers are made after its guest has booted; the container of a pod-less sandbox is
-/// the sandbox itself, and Kata says when it runs.
-History history_of(const Observed& observed) {
-  History history = observed.history;
-  const auto& inputs = observed.inputs;
-  const bool runs = inputs.pod_less() && inputs.kata && inputs.kata->state == "running";
-  history.container_started = history.container_started || !inputs.containers.empty() || runs;
-  return history;
-}
-
-SizingRequest request_of(const Observed& observed, Layout layout, const CgroupPath& sandbox) {
-  SizingRequest request;
-  request.layout = layout;
-  request.unified = observed.host.unified();
-  request.page_size = observed.host.page_size;
-  for (const auto& process : observed.processes)
-    for (const auto& thread : process.threads)
-      request.vcpus += thread.cls == ThreadClass::vcpu ? 1U : 0U;
-  request.local_vmm = !observed.inputs.kata || observed.inputs.kata->hypervisor != "remote";
-  request.vmm_memory = vmm_memory(observed);
-  request.parent = parent_of(observed, sandbox);
-  request.history = history_of(observed);
-  return request;
-}
 
 /// Why nothing is done now; "" when all is there.
 std::string reason_to_wait(const Observed& observed, const LayoutDecision& decision,
@@ -123,7 +47,8 @@ std::optional<Condition> foreign_group(const Observed& observed,
     const auto* now = observed.group(wanted.ref);
     if (now == nullptr || wanted.shared) continue;
     if (now->mark == observed.inputs.id.str()) continue;
-    if (!now->mark && (wanted.adopt || observed.creation_recorded)) continue;
+    const bool noted = observed.creation_recorded && !now->occupied;
+    if (!now->mark && (wanted.katas || noted)) continue;
     if (!now->mark && scope_holds_us(observed, wanted)) continue;
     return Condition{ConditionName::write_failed,
                      fmt::format("'{}:{}' exists and does not carry our mark for this sandbox: it "
@@ -136,8 +61,9 @@ std::optional<Condition> foreign_group(const Observed& observed,
 
 /// Nobody is moved away from device rules that cannot be carried; groups.cpp raises the condition.
 bool devices_unknown(const std::vector<WantedGroup>& groups) {
-  return std::any_of(groups.begin(), groups.end(),
-                     [](const WantedGroup& g) { return !g.devices.unreadable.empty(); });
+  return std::any_of(groups.begin(), groups.end(), [](const WantedGroup& g) {
+    return g.devices && !g.devices->unreadable.empty();
+  });
 }
 
 void add_process_conditions(const Observed& observed, std::vector<Condition>& conditions) {
@@ -165,7 +91,7 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
   if (!observed.charge || !observed.charge->group) return std::nullopt;
   const auto& [members, group] = *observed.charge;
   const auto residue = members - std::min(members, *group);
-  const auto ram = vm_memory(observed.inputs, vmm_memory(observed)).value_or(0);
+  const auto ram = vm_memory(observed.inputs, vm_request(observed)).value_or(0);
   if (residue <= std::max(kIgnored, ram / kIgnoredShare)) return std::nullopt;
   return Condition{
       ConditionName::charged_elsewhere,
@@ -174,17 +100,29 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
                   residue, members, *group)};
 }
 
-}  // namespace
+/// What could not be read, for people; a crowd of it is one trouble.
+Condition unread(const Observed& observed) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> all = observed.unread_groups;
+  all.insert(all.end(), observed.unread_processes.begin(), observed.unread_processes.end());
+  const auto named = std::min(all.size(), kNamed);
+  const auto more = all.size() - named;
+  all.resize(named);
+  return {ConditionName::input_unreadable,
+          fmt::format("{}{}; nothing is concluded from it, it is read again soon", join(all, "; "),
+                      more == 0 ? "" : fmt::format("; and {} more", more))};
+}
 
-Desired desired(const Config& config, const Observed& observed) {
+Desired decide(const Config& config, const Observed& observed) {
   Desired want;
   want.conditions = observed.conditions;
-  want.history = history_of(observed);
+  want.history = current_history(observed);
   // Also when this was the end of it: nothing else tells why.
   if (auto killed = oom_condition(config, observed, want.history.oom))
     want.conditions.push_back(std::move(*killed));
   if (observed.gone) {
-    want.history = {};
+    // What was killed stays killed until another VM runs under this id: next_life().
+    want.history = {std::nullopt, false, std::move(want.history.oom)};
     want.act = true;
     return want;
   }
@@ -200,7 +138,7 @@ Desired desired(const Config& config, const Observed& observed) {
   want.form = decision->chosen.form;
   want.driver = decision->path.driver;
   want.pod_cgroup = decision->path.pod;
-  const auto paths = layout_paths(config, observed.inputs.id, decision->path, want.form);
+  const auto paths = paths_in_force(config, observed, decision->path, want.form);
   if (!paths) {
     want.waiting_for = paths.error().text;
     want.conditions.push_back({ConditionName::bundle_unreadable, paths.error().text});
@@ -210,7 +148,7 @@ Desired desired(const Config& config, const Observed& observed) {
   want.overhead_cgroup = paths->overhead.value_or(CgroupPath());
 
   const auto sizing =
-      size(config, observed.inputs, request_of(observed, want.layout, want.sandbox_cgroup));
+      size(config, observed.inputs, sizing_request(observed, want.layout, want.sandbox_cgroup));
   if (sizing.memory_sum)
     want.history.largest_memory_sum =
         std::max(want.history.largest_memory_sum.value_or(0), *sizing.memory_sum);
@@ -249,6 +187,20 @@ Desired desired(const Config& config, const Observed& observed) {
     return want;
   }
   want.act = true;
+  return want;
+}
+
+}  // namespace
+
+Desired desired(const Config& config, const Observed& observed) {
+  auto want = decide(config, observed);
+  if (!observed.unread()) return want;
+  want.conditions.push_back(unread(observed));
+  // What a group holds decides what may be written, and who is left whether it goes.
+  if (!observed.unread_groups.empty() || observed.gone) {
+    want.act = false;
+    want.waiting_for = want.conditions.back().text;
+  }
   return want;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// (config, observed) -> what should be (L3). The heart of the product: a pure function.
+// (config, observed) -> what should be (L4). The heart of the product: a pure function.
 #pragma once
 
 #include "model/config.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/diff.hpp"
 
+#include "layout/scope.hpp"
 #include "plan/diff_parts.hpp"
-#include "plan/scope.hpp"
+#include "plan/start_scope.hpp"
 
 namespace kcg {
 
@@ -11,9 +12,19 @@ namespace {
 /// Kata's scope can take controllers only when no process sits in it directly any more.
 bool members_first(const Desired& desired) { return desired.form == Form::nested; }
 
-}  // namespace
+/// Who cannot be seen may be there, and a VM whose command line is not known may be of any size:
+/// nothing goes, and no limit changes. What is made anew can be filled.
+void keep_what_stands(const Observed& observed, Plan& plan) {
+  std::erase_if(plan.steps, [&](const Step& step) {
+    if (is<op::Seed>(step)) return observed.group(step.group) != nullptr;
+    if (const auto* device = as<op::Device>(step)) return !device->change.attach;
+    return is<op::Remove>(step) || is<op::Limit>(step) || is<op::SetScope>(step);
+  });
+  for (auto& step : plan.steps)
+    if (auto* start = std::get_if<op::StartScope>(&step.operation)) start->limits.clear();
+}
 
-Plan diff(const Observed& observed, const Desired& desired) {
+Plan compare(const Observed& observed, const Desired& desired) {
   Plan plan;
   if (!desired.act || waits_for_scope(observed.pending)) return plan;
   if (const auto* scope = missing_scope(observed, desired)) {
@@ -32,6 +43,14 @@ Plan diff(const Observed& observed, const Desired& desired) {
   todo.move_threads();
   if (members_first(desired) && plan.steps.empty()) todo.enable_foreign();
   todo.remove_unwanted();
+  return plan;
+}
+
+}  // namespace
+
+Plan diff(const Observed& observed, const Desired& desired) {
+  auto plan = compare(observed, desired);
+  if (observed.unread()) keep_what_stands(observed, plan);
   return plan;
 }
 

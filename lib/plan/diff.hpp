@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// (observed, desired) -> ordered steps (L3). All ordering is decided here: controllers, groups,
+// (observed, desired) -> ordered steps (L4). All ordering is decided here: controllers, groups,
 // marks, seeds, limits, class groups, whole processes, single threads, removals.
 #pragma once
 

@@ -7,10 +7,12 @@
 #include "base/text.hpp"
 #include "kernel/cpuset.hpp"
 #include "kernel/limit_text.hpp"
+#include "kernel/unit_properties.hpp"
+#include "layout/layout.hpp"
+#include "layout/scope.hpp"
+#include "model/kata_groups.hpp"
+#include "model/mark.hpp"
 #include "plan/diff_parts.hpp"
-#include "plan/layout.hpp"
-#include "plan/scope.hpp"
-#include "plan/unit_properties.hpp"
 
 namespace kcg::steps {
 
@@ -35,12 +37,8 @@ bool lowers_quota(const WantedFile& limit, const std::string& old) {
 
 }  // namespace
 
-Step& Steps::add(Op op, const GroupRef& group, GroupRole role) {
-  Step& step = out_.emplace_back();
-  step.op = op;
-  step.group = group;
-  step.role = role;
-  return step;
+void Steps::add(const GroupRef& group, Operation operation) {
+  out_.push_back({group, std::move(operation)});
 }
 
 void Steps::enable_foreign(bool created) {
@@ -51,10 +49,7 @@ void Steps::enable_foreign(bool created) {
     const auto have = now == nullptr ? "" : now->file("cgroup.subtree_control").value_or("");
     for (const auto& controller : wanted.controllers) {
       if (has_word(have, controller)) continue;
-      Step& step = add(Op::enable, wanted.ref, GroupRole::sandbox);
-      step.key = "cgroup.subtree_control";
-      step.old_value = have;
-      step.new_value = "+" + controller;
+      add(wanted.ref, op::Enable{controller, have});
     }
   }
 }
@@ -67,7 +62,7 @@ void Steps::make_parents(const WantedGroup& group) {
     missing.push_back(ref);
   }
   for (auto ref = missing.rbegin(); ref != missing.rend(); ++ref) {
-    add(Op::create, *ref, group.role).key = "parent";
+    add(*ref, op::Create{true});
     created_.insert(*ref);
   }
 }
@@ -76,34 +71,27 @@ void Steps::make(const WantedGroup& group) {
   const auto* now = observed_.group(group.ref);
   if (now == nullptr && !created_.contains(group.ref)) {
     if (group.make_parents) make_parents(group);
-    add(Op::create, group.ref, group.role);
+    add(group.ref, op::Create{});
     created_.insert(group.ref);
   }
-  // An adopted group becomes ours by the mark, like one that a crash left without it.
-  const bool marked = now != nullptr && now->mark.has_value();
-  if (!marked && !group.shared) {
-    Step& step = add(Op::mark, group.ref, group.role);
-    step.key = "user.kata-cgroupd";
-    step.new_value = observed_.inputs.id.str();
-  }
+  // A group of Kata's becomes ours by the mark, like one that a crash left without it.
+  const bool marked = now != nullptr && now->mark.has_value() && !now->mark_earlier;
+  if (!marked && !group.shared) add(group.ref, op::Mark{observed_.inputs.id.str()});
   const auto type = now == nullptr ? "domain" : now->file("cgroup.type").value_or("threaded");
-  if (group.type == GroupType::threaded && type != "threaded") {
-    Step& step = add(Op::enable, group.ref, group.role);
-    step.key = "cgroup.type";
-    step.old_value = type;
-    step.new_value = "threaded";
-  }
+  if (group.type == GroupType::threaded && type != "threaded")
+    add(group.ref, op::MakeThreaded{type});
 }
 
-void Steps::set_file(const WantedGroup& group, Op op, const WantedFile& file,
-                     const std::string& old) {
-  if (old == file.value) return;
+void Steps::set_file(const WantedGroup& group, const op::Change& change) {
+  const auto& old = change.old_value;
+  if (old == change.new_value) return;
+  if (!group.scope) {
+    const bool cpus = change.key.starts_with("cpuset.");
+    return add(group.ref, cpus ? Operation(op::Seed{change}) : op::Limit{change});
+  }
   // The files of a scope are systemd's to write, those below it ours.
-  if (group.scope && (observed_.pending || as_systemd_writes(file, old))) return;
-  Step& step = add(group.scope ? Op::set_scope : op, group.ref, group.role);
-  step.key = file.key;
-  step.old_value = old;
-  step.new_value = file.value;
+  if (!observed_.pending && !as_systemd_writes({change.key, change.new_value}, old))
+    add(group.ref, op::SetScope{change});
 }
 
 bool Steps::child_has_more(const WantedGroup& group, const WantedFile& file,
@@ -126,32 +114,30 @@ void Steps::set_cpuset(const WantedGroup& group) {
     const auto old_set = CpuSet::parse(old);
     const auto new_set = CpuSet::parse(seed.value);
     if (!old_set || !new_set || *old_set == *new_set) continue;
-    WantedFile first = seed;
+    auto first = seed.value;
     if (child_has_more(group, seed, *new_set)) {
-      first.value = old_set->united(*new_set).str();
-      narrow_later_.push_back({&group, Op::seed, seed, first.value});
+      first = old_set->united(*new_set).str();
+      narrow_later_.push_back({&group, {seed.key, first, seed.value}});
     }
-    if (first.value != old_set->str()) set_file(group, Op::seed, first, old);
+    if (first != old_set->str()) set_file(group, {seed.key, old, first});
   }
 }
 
 /// The new ones first: in between the stricter of both rules holds. An attachment that allows only
-/// one takes the old one's place.
+/// one takes the old one's place. A group of Kata's that is gone, or whose rules cannot be seen,
+/// says nothing; one that has none any more says that there are none.
 void Steps::carry_devices(const WantedGroup& group) {
-  static const DevicePolicy kNone;
+  if (!group.devices || !group.devices->unreadable.empty()) return;
+  const auto& want = *group.devices;
   const auto* now = observed_.group(group.ref);
-  const auto& have = now == nullptr ? kNone : now->devices;
-  const auto& want = group.devices;
-  if (want.programs.empty()) return;
+  const auto have = now == nullptr ? DevicePolicy{} : now->devices;
   const auto change = [&](std::uint32_t program, bool attach) {
-    Step& step = add(Op::device, group.ref, group.role);
-    step.key = "device-program";
-    (attach ? step.new_value : step.old_value) = std::to_string(program);
-    step.device = DeviceChange{program, want.flags, attach};
+    add(group.ref, op::Device{{program, attach ? want.flags : have.flags, attach}});
   };
   for (const auto program : want.programs)
     if (!contains(have.programs, program)) change(program, true);
-  if ((want.flags & kSeveralPrograms) == 0) return;
+  const bool replaced = !want.programs.empty() && (want.flags & kSeveralPrograms) == 0;
+  if (replaced) return;
   for (const auto program : have.programs)
     if (!contains(want.programs, program)) change(program, false);
 }
@@ -163,23 +149,19 @@ void Steps::raise_swap(const WantedGroup& group, const WantedFile& limit) {
   const auto text = now == nullptr ? std::nullopt : now->file("memory.memsw.limit_in_bytes");
   const auto have = text ? parse_u64(*text) : std::nullopt;
   if (!have || *have >= parse_u64(limit.value).value_or(kUnlimitedMemory)) return;
-  set_file(group, Op::limit, {"memory.memsw.limit_in_bytes", limit.value}, *text);
+  set_file(group, {"memory.memsw.limit_in_bytes", *text, limit.value});
 }
 
 void Steps::narrow() {
   for (auto it = narrow_later_.rbegin(); it != narrow_later_.rend(); ++it)
-    set_file(*it->group, it->op, it->file, it->old);
+    set_file(*it->group, it->change);
 }
 
 void Steps::adjust(const WantedGroup& group) {
   const auto* now = observed_.group(group.ref);
   const auto have = now == nullptr ? "" : now->file("cgroup.subtree_control").value_or("");
   for (const auto& controller : group.subtree) {
-    if (has_word(have, controller)) continue;
-    Step& step = add(Op::enable, group.ref, group.role);
-    step.key = "cgroup.subtree_control";
-    step.old_value = have;
-    step.new_value = "+" + controller;
+    if (!has_word(have, controller)) add(group.ref, op::Enable{controller, have});
   }
   set_cpuset(group);
   carry_devices(group);
@@ -187,9 +169,9 @@ void Steps::adjust(const WantedGroup& group) {
     const auto old = now == nullptr ? "" : now->file(limit.key).value_or("");
     if (limit.key == "memory.limit_in_bytes") raise_swap(group, limit);
     if (lowers_quota(limit, old))
-      narrow_later_.push_back({&group, Op::limit, limit, old});
+      narrow_later_.push_back({&group, {limit.key, old, limit.value}});
     else
-      set_file(group, Op::limit, limit, old);
+      set_file(group, {limit.key, old, limit.value});
   }
 }
 
@@ -197,17 +179,20 @@ void Steps::adjust(const WantedGroup& group) {
 bool Steps::removed_by_others(const GroupRef& ref) const {
   if (left_to_systemd(observed_, ref)) return true;
   const bool katas =
-      ref.path.name().starts_with("kata_") || ref.path.parent().str() == "/kata_overhead";
+      ref.path.name().starts_with("kata_") || ref.path.parent().str() == kKataOverheadRoot;
   return katas && observed_.inputs.kata.has_value();
 }
 
 void Steps::remove_unwanted() {
-  std::set<GroupRef> wanted;
-  for (const auto& group : desired_.groups) wanted.insert(group.ref);
+  const auto wanted = [this](const GroupRef& ref) {  // itself, or for what stands below it
+    return std::any_of(desired_.groups.begin(), desired_.groups.end(), [&](const WantedGroup& one) {
+      return one.ref.hierarchy == ref.hierarchy && one.ref.path.within(ref.path);
+    });
+  };
   std::vector<const GroupState*> doomed;
   for (const auto& [ref, state] : observed_.groups) {
     const bool ours = state.mark && *state.mark == observed_.inputs.id.str();
-    if (ours && !ref.path.is_root() && !removed_by_others(ref) && !wanted.contains(ref))
+    if (ours && !ref.path.is_root() && !removed_by_others(ref) && !wanted(ref))
       doomed.push_back(&state);
   }
   std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {
@@ -216,7 +201,7 @@ void Steps::remove_unwanted() {
     };
     return depth(a) != depth(b) ? depth(a) > depth(b) : a->ref < b->ref;
   });
-  for (const auto* group : doomed) add(Op::remove, group->ref, GroupRole::sandbox);
+  for (const auto* group : doomed) add(group->ref, op::Remove{});
 }
 
 }  // namespace kcg::steps

@@ -36,23 +36,11 @@ bool none_in_place(const WantedProcess& wanted, const Process& process, std::siz
   return true;
 }
 
-GroupRole role_of(const Desired& desired, const GroupRef& ref) {
-  for (const auto& group : desired.groups)
-    if (group.ref == ref) return group.role;
-  return GroupRole::sandbox;
-}
-
 }  // namespace
 
 void Steps::move(const WantedProcess& process, std::size_t hierarchy, const Thread& leader) {
   const GroupRef to{observed_.host.hierarchies[hierarchy].name, *process.home[hierarchy]};
-  Step& step = add(Op::move_process, to, role_of(desired_, to));
-  step.key = "cgroup.procs";
-  step.old_value = group_now(leader, hierarchy);
-  step.new_value = to.path.str();
-  step.task = process.key;
-  step.process = process.key.pid;
-  step.cls = process.cls;
+  add(to, op::MoveProcess{{process.key, process.cls, group_now(leader, hierarchy)}});
   moved_.insert({process.key, hierarchy});
 }
 
@@ -84,13 +72,8 @@ void Steps::move_threads() {
         const auto& now = moved ? wanted.home[i]->str() : group_now(thread, i);
         if (now == member.paths[i]->str()) continue;
         const GroupRef to{hierarchy.name, *member.paths[i]};
-        Step& step = add(Op::move_thread, to, role_of(desired_, to));
-        step.key = hierarchy.unified ? "cgroup.threads" : "tasks";
-        step.old_value = now;
-        step.new_value = to.path.str();
-        step.task = member.key;
-        step.process = wanted.key.pid;
-        step.cls = member.cls;
+        const bool v1 = !hierarchy.unified;
+        add(to, op::MoveThread{{member.key, member.cls, now}, wanted.key.pid, v1});
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of diff() in the order in which it uses them (L3, internal to plan/).
+// The parts of diff() in the order in which it uses them (L4, internal to plan/).
 #pragma once
 
 #include <set>
@@ -45,9 +45,9 @@ class Steps final {
   void raise_swap(const WantedGroup& group, const WantedFile& limit);
   [[nodiscard]] bool child_has_more(const WantedGroup& group, const WantedFile& file,
                                     const CpuSet& final_set) const;
-  void set_file(const WantedGroup& group, Op op, const WantedFile& file, const std::string& old);
+  void set_file(const WantedGroup& group, const op::Change& change);
   void move(const WantedProcess& process, std::size_t hierarchy, const Thread& leader);
-  Step& add(Op op, const GroupRef& group, GroupRole role);
+  void add(const GroupRef& group, Operation operation);
 
   const Observed& observed_;
   const Desired& desired_;
@@ -55,9 +55,7 @@ class Steps final {
   std::set<GroupRef> created_;
   struct Narrow {
     const WantedGroup* group;
-    Op op;
-    WantedFile file;
-    std::string old;
+    op::Change change;
   };
   std::vector<Narrow> narrow_later_;
   /// (process, hierarchy index) that a step of this plan moves as a whole.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/cpuset.hpp"
+
 namespace kcg {
 
 namespace {
@@ -74,21 +76,6 @@ Explanation of_sandbox(const Config& config, const Observed& observed,
   return e;
 }
 
-std::optional<ThreadClass> class_of(GroupRole role) {
-  switch (role) {
-    case GroupRole::vcpu:
-      return ThreadClass::vcpu;
-    case GroupRole::io:
-      return ThreadClass::io;
-    case GroupRole::vmm:
-      return ThreadClass::vmm;
-    case GroupRole::shim:
-      return ThreadClass::shim;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Threads of one class, by how they were told apart.
 std::map<ClassSource, std::size_t> count_threads(const Observed& observed, ThreadClass cls) {
   std::map<ClassSource, std::size_t> counts;
@@ -155,6 +142,8 @@ void complete_explanations(const Config& config, const Observed& observed,
                            Desired& want) {
   for (auto& explanation : want.explanations) settle(explanation, observed, want);
   want.explanations.push_back(of_sandbox(config, observed, decision, paths));
+  if (auto cpus = explain_cpus(observed, decision, paths))
+    want.explanations.push_back(std::move(*cpus));
   std::vector<std::string> told;
   for (const auto& group : want.groups) {
     const auto cls = class_of(group.role);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `explain` says beyond the numbers of sizing (L3): which group each limit stands on, what is
+// What `explain` says beyond the numbers of sizing (L4): which group each limit stands on, what is
 // in force there now, and why the sandbox and its threads are placed as they are.
 #pragma once
 
+#include "layout/layout.hpp"
 #include "model/config.hpp"
 #include "model/observed.hpp"
 #include "model/plan.hpp"
-#include "plan/layout.hpp"
 
 namespace kcg {
 

@@ -7,9 +7,6 @@ namespace kcg {
 
 namespace {
 
-/// Kata starts the vCPUs 30 ms after the VMM; a slow node takes longer.
-constexpr std::uint64_t kYoungMs = 500;
-
 bool about_to_start_vcpus(const Process& process) {
   return std::none_of(process.threads.begin(), process.threads.end(),
                       [](const Thread& thread) { return thread.cls == ThreadClass::vcpu; });
@@ -17,14 +14,12 @@ bool about_to_start_vcpus(const Process& process) {
 
 /// The main thread goes where it is.
 Step stay(const Process& vmm, const Hierarchy& hierarchy, const CgroupPath& home) {
-  Step step;
-  step.op = Op::move_thread;
-  step.group = {hierarchy.name, home};
-  step.key = hierarchy.unified ? "cgroup.threads" : "tasks";
-  step.old_value = step.new_value = home.str();
-  step.task = vmm.facts.key;
-  step.process = vmm.facts.key.pid;
-  return step;
+  op::MoveThread move;
+  move.task = vmm.facts.key;
+  move.process = vmm.facts.key.pid;
+  move.from = home.str();
+  move.v1 = !hierarchy.unified;
+  return {{hierarchy.name, home}, move};
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeping the kernel ready for a move that is about to come (L3).
+// Keeping the kernel ready for a move that is about to come (L4).
 #pragma once
+
+#include <cstdint>
 
 #include "model/observed.hpp"
 #include "model/plan.hpp"
 
 namespace kcg {
+
+/// Kata starts the vCPUs 30 ms after the VMM; a slow node takes longer.
+inline constexpr std::uint64_t kYoungMs = 500;
 
 /// The first attach after a pause of some 12 ms waits for an RCU grace period, 6 to 12 ms; the next
 /// ones take microseconds. A young VMM will start its vCPUs at any moment: until one is seen, its

@@ -21,8 +21,9 @@ namespace kcg {
 namespace {
 
 constexpr int kReceiveBuffer = 8 << 20;  // some 30,000 events: an exec storm of several seconds
-constexpr std::size_t kBatch = 64;
-constexpr std::size_t kMessage = 256;  // a message is 76 bytes
+constexpr std::size_t kMessage = 256;    // a message is 76 bytes
+// The kernel doubles the buffer, and a message takes several hundred bytes of it.
+constexpr std::size_t kMostQueued = 2 * kReceiveBuffer / 256;
 
 // Offsets within a datagram: netlink header, connector header, event.
 constexpr std::uint32_t kEvent = NLMSG_HDRLEN + sizeof(cn_msg);
@@ -30,6 +31,7 @@ constexpr std::uint32_t kWhat = kEvent + offsetof(proc_event, what);
 constexpr std::uint32_t kData = kEvent + offsetof(proc_event, event_data);
 constexpr std::uint32_t kChildPid = kData + 8;    // event_data.fork.child_pid
 constexpr std::uint32_t kChildTgid = kData + 12;  // event_data.fork.child_tgid
+constexpr std::uint32_t kCommTgid = kData + 4;    // event_data.comm.process_tgid
 
 tl::unexpected<Error> fail_call(int code, const char* what) {
   return fail(code, "proc connector: {}: {}", what, errno_text(code));
@@ -44,23 +46,44 @@ constexpr std::uint32_t swapped(std::uint32_t value) {
   return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
 }
 
-int attach_filter(int fd) {
-  constexpr std::uint32_t kAll = 0xffffffff;
-  std::array filter = {
-      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kWhat),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kNone), 7, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kExec), 6, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kComm), 5, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kFork), 0, 5),
-      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildPid),
-      sock_filter BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildTgid),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0),
-      sock_filter BPF_STMT(BPF_RET | BPF_K, kAll),
-      sock_filter BPF_STMT(BPF_RET | BPF_K, 0),
+constexpr std::uint32_t kAll = 0xffffffff;
+
+/// Answers, execs, and thread events: of all processes, or of `pids`. The thread id of a new thread
+/// is not its process's id.
+std::vector<sock_filter> filter_for(const std::vector<Pid>* pids) {
+  std::vector<sock_filter> filter = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kWhat),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kNone), 8, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kExec), 7, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kComm), 7, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(kFork), 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildPid),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kChildTgid),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 3),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, kAll),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kCommTgid),
   };
+  if (pids == nullptr) {
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
+    return filter;
+  }
+  for (const Pid pid : *pids) {
+    filter.push_back(
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(static_cast<std::uint32_t>(pid)), 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, kAll));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+  return filter;
+}
+
+Status attach_filter(int fd, const std::vector<Pid>* pids) {
+  auto filter = filter_for(pids);
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+  if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+    return fail_call(errno, "filter");
+  return {};
 }
 
 /// All listeners hear the answers to all requests. Ours carries this number, plus one; the sequence
@@ -112,7 +135,7 @@ std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
 Result<ProcConnector> ProcConnector::open() {
   Fd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR));
   if (!fd) return fail_call(errno, "socket");
-  if (attach_filter(fd.get()) != 0) return fail_call(errno, "filter");
+  if (auto filtered = attach_filter(fd.get(), nullptr); !filtered) return forward(filtered.error());
   const int size = kReceiveBuffer;
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
     return fail_call(errno, "receive buffer (needs CAP_NET_ADMIN)");
@@ -125,7 +148,36 @@ Result<ProcConnector> ProcConnector::open() {
   return ProcConnector(std::move(fd));
 }
 
+Status ProcConnector::hear_threads_of(const std::vector<Pid>& pids) {
+  if (pids.size() > kMostHeard)
+    return fail(E2BIG, "proc connector: filter: {} processes, at most {}", pids.size(), kMostHeard);
+  return attach_filter(fd_.get(), &pids);
+}
+
+Status ProcConnector::hear_all_threads() { return attach_filter(fd_.get(), nullptr); }
+
 Result<ProcEvents> ProcConnector::read() {
+  ProcEvents result;
+  auto count = receive(result.events);
+  if (count || count.error().code != ENOBUFS) {
+    if (count || count.error().code == EAGAIN || count.error().code == EINTR) return result;
+    return forward(count.error());
+  }
+  // From the overflow on the kernel drops everything, without another word, until the queue is
+  // empty. Only then is it known that what is looked at has everything. Who fills the queue again
+  // at once does not keep us: when as much was read as it can hold, it has been empty.
+  result.lost = true;
+  for (std::size_t read = 0; read < kMostQueued; read += kBatch) {
+    std::erase_if(result.events,
+                  [](const ProcEvent& event) { return event.kind != ProcEvent::Kind::listening; });
+    count = receive(result.events);
+    const bool emptied = count ? *count < kBatch : count.error().code == EAGAIN;
+    if (emptied) break;
+  }
+  return result;
+}
+
+Result<std::size_t> ProcConnector::receive(std::vector<ProcEvent>& events) {
   std::array<std::array<std::byte, kMessage>, kBatch> data;
   std::array<iovec, kBatch> vectors{};
   std::array<sockaddr_nl, kBatch> senders{};
@@ -137,21 +189,13 @@ Result<ProcEvents> ProcConnector::read() {
     headers[i].msg_hdr.msg_name = &senders[i];
     headers[i].msg_hdr.msg_namelen = sizeof senders[i];
   }
-  ProcEvents result;
   const int count = ::recvmmsg(fd_.get(), headers.data(), kBatch, MSG_DONTWAIT, nullptr);
-  if (count < 0) {
-    const int code = errno;
-    result.lost = code == ENOBUFS;
-    if (result.lost || code == EAGAIN || code == EINTR) return result;
-    return fail_call(code, "receive");
-  }
-  result.events.reserve(static_cast<std::size_t>(count));
+  if (count < 0) return fail_call(errno, "receive");
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     if (senders[i].nl_pid != 0) continue;  // only the kernel is believed
-    if (const auto event = decode(data[i].data(), headers[i].msg_len))
-      result.events.push_back(*event);
+    if (const auto event = decode(data[i].data(), headers[i].msg_len)) events.push_back(*event);
   }
-  return result;
+  return static_cast<std::size_t>(count);
 }
 
 Status probe_connector(std::chrono::milliseconds patience) {

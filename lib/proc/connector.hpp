@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's process events (L4): netlink proc connector, without a loop. Source:
+// The kernel's process events (L5): netlink proc connector, without a loop. Source:
 // drivers/connector/cn_proc.c, linux/cn_proc.h. A socket filter in the kernel drops all but execs,
 // new threads and threads that name themselves: forks of processes and exits wake nobody.
 #pragma once
 
 #include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,13 +27,15 @@ struct ProcEvent {
   Kind kind = Kind::exec;
   Pid pid = 0;
   int code = 0;
-  bool operator==(const ProcEvent&) const = default;
+  auto operator<=>(const ProcEvent&) const = default;
 };
 
 /// Value: what one read gave.
 struct ProcEvents {
   std::vector<ProcEvent> events;
-  bool lost = false;  ///< the receive buffer overflowed before this
+  /// The receive buffer overflowed: events before this are missing, and those that it still held
+  /// were thrown away. Whatever happens from here on is heard.
+  bool lost = false;
 };
 
 /// Resource: a listening socket.
@@ -44,11 +48,20 @@ class ProcConnector final {
 
   /// Ready for reading when there are events.
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// At most 64 events; none when there are none. Never blocks.
+  /// At most kBatch events, or lost; none when there are none. Never blocks.
   [[nodiscard]] Result<ProcEvents> read();
+  static constexpr std::size_t kBatch = 64;
+
+  /// From now on the kernel drops thread events of all but these processes, at the cost of whoever
+  /// causes them. E2BIG: more than kMostHeard, nothing has changed.
+  [[nodiscard]] Status hear_threads_of(const std::vector<Pid>& pids);
+  [[nodiscard]] Status hear_all_threads();
+  static constexpr std::size_t kMostHeard = 2000;
 
  private:
   explicit ProcConnector(Fd fd) : fd_(std::move(fd)) {}
+  /// How many messages there were, at most kBatch; `events` gets what they say.
+  [[nodiscard]] Result<std::size_t> receive(std::vector<ProcEvent>& events);
   Fd fd_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,35 +13,30 @@
 #include <string_view>
 #include <utility>
 
-#include "kernel/cmdline.hpp"
+#include "base/text.hpp"
 #include "kernel/proc_status.hpp"
 
 namespace kcg {
 
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
-
 /// Text of a magic link, which is read and never followed; "" where there is none.
-std::string link_text(int dir, const char* name) {
+Result<std::string> link_text(int dir, const char* name) {
   std::array<char, PATH_MAX> buffer{};
   const ssize_t size = ::readlinkat(dir, name, buffer.data(), buffer.size());
-  return size < 0 ? "" : std::string(buffer.data(), static_cast<std::size_t>(size));
+  if (size >= 0) return std::string(buffer.data(), static_cast<std::size_t>(size));
+  const int code = errno;
+  if (code == ENOENT) return std::string();  // a zombie, or a kernel thread
+  return fail(code, "{}: {}", name, errno_text(code));
 }
 
-std::string without_deleted(std::string text) {
-  if (text.ends_with(kDeleted)) text.resize(text.size() - kDeleted.size());
-  return text;
-}
-
-/// Device and inode behind `root`. A magic link cannot be crossed with openat2(NO_MAGICLINKS), so
+/// Who is behind a magic link to a directory. It cannot be crossed with openat2(NO_MAGICLINKS), so
 /// this one is followed plainly: it leads to a directory that the kernel holds for the process, and
 /// nothing of it is opened. AT_STATX_DONT_SYNC: no network file system is asked.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> root_of(int dir, const char* name) {
+std::optional<FileId> directory_behind(int dir, const char* name) {
   struct statx st{};
   if (::statx(dir, name, AT_STATX_DONT_SYNC, STATX_INO, &st) != 0) return std::nullopt;
-  const std::uint64_t device = (std::uint64_t{st.stx_dev_major} << 32) | st.stx_dev_minor;
-  return std::pair{device, st.stx_ino};
+  return FileId{gnu_dev_makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino};
 }
 
 }  // namespace
@@ -52,37 +48,44 @@ Result<OwnIdentity> read_own_identity(const std::string& proc_root) {
     const int code = errno;
     return fail(code, "{}: {}", self, errno_text(code));
   }
-  OwnIdentity own{link_text(dir.get(), "ns/pid"), link_text(dir.get(), "ns/user"), 0, 0};
-  const auto root = root_of(dir.get(), "root");
-  if (!root || own.pid_ns.empty() || own.user_ns.empty())
+  const auto pid_ns = link_text(dir.get(), "ns/pid");
+  const auto user_ns = link_text(dir.get(), "ns/user");
+  // The node's root directory is pid 1's; ours may be another one, that a hardened unit gave us.
+  auto root = directory_behind(AT_FDCWD, (proc_root + "/1/root").c_str());
+  if (!root) root = directory_behind(dir.get(), "root");
+  if (!root || !pid_ns || pid_ns->empty() || !user_ns || user_ns->empty())
     return fail(EACCES, "{}: root and namespaces are not readable; is {} a proc file system?", self,
                 proc_root);
-  std::tie(own.root_device, own.root_inode) = *root;
-  return own;
+  return OwnIdentity{*pid_ns, *user_ns, *root};
 }
 
-Result<ProcFacts> read_facts(const Dir& process, const ProcStat& stat, const OwnIdentity& own) {
+Result<ProcFacts> read_identity(const Dir& process, const ProcStat& stat, const OwnIdentity& own) {
   ProcFacts facts;
   facts.key = stat.key();
   facts.ppid = stat.ppid;
   facts.comm = stat.comm;
   facts.kernel_thread = stat.kernel_thread();
-  const auto status = process.read("status");
+  facts.args_unknown = "the command line was not looked at";
+  const auto status = process.read_kernel("status");
   if (!status) return forward(status.error());
   const auto uid = parse_real_uid(*status);
   if (!uid) return forward(uid.error());
   facts.real_uid = *uid;
-  facts.same_pid_ns = link_text(process.fd(), "ns/pid") == own.pid_ns;
-  facts.same_user_ns = link_text(process.fd(), "ns/user") == own.user_ns;
+  const auto pid_ns = link_text(process.fd(), "ns/pid");
+  const auto user_ns = link_text(process.fd(), "ns/user");
+  if (!pid_ns || !user_ns) return forward(pid_ns ? user_ns.error() : pid_ns.error());
+  facts.same_pid_ns = *pid_ns == own.pid_ns;
+  facts.same_user_ns = *user_ns == own.user_ns;
   if (facts.kernel_thread) return facts;
-  facts.exe = without_deleted(link_text(process.fd(), "exe"));
-  facts.cwd = without_deleted(link_text(process.fd(), "cwd"));
-  const auto root = root_of(process.fd(), "root");
-  facts.same_root = root && *root == std::pair{own.root_device, own.root_inode};
-  const auto cmdline = process.read("cmdline");
-  // A command line of more than a megabyte is nobody's that we look for: it proves nothing.
-  if (!cmdline && cmdline.error().code != EFBIG) return forward(cmdline.error());
-  if (cmdline) facts.args = split_cmdline(*cmdline);
+  auto exe = link_text(process.fd(), "exe");
+  auto cwd = link_text(process.fd(), "cwd");
+  if (!exe || !cwd) return forward(exe ? cwd.error() : exe.error());
+  facts.exe = std::string(without_deleted(*exe));
+  facts.cwd = std::string(without_deleted(*cwd));
+  facts.same_root = directory_behind(process.fd(), "root") == own.root;
+  // Of a process in a container nothing is followed that may be on a file system of its own.
+  if (facts.same_root && facts.same_pid_ns && facts.same_user_ns && facts.real_uid == 0)
+    facts.cwd_id = directory_behind(process.fd(), "cwd");
   return facts;
 }
 

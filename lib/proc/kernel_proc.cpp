@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/kernel_proc.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
+#include "identify/prove.hpp"
+#include "kernel/cmdline.hpp"
 #include "kernel/proc_cgroup.hpp"
 #include "kernel/proc_status.hpp"
 #include "proc/vcpu_syscall.hpp"
@@ -22,7 +28,7 @@ Error gone(Error error, Pid pid) {
 }
 
 Result<ProcStat> read_stat(const Dir& dir, const std::string& path) {
-  const auto text = dir.read(path);
+  const auto text = dir.read_kernel(path);
   if (!text) return forward(text.error());
   return parse_proc_stat(*text);
 }
@@ -41,7 +47,7 @@ Result<std::vector<Pid>> numbers_in(const Dir& dir) {
 /// One thread: a read of stat and one of cgroup. ESRCH: it has ended.
 Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
   const std::string name = std::to_string(tid);
-  const auto text = tasks.read(name + "/cgroup");
+  const auto text = tasks.read_kernel(name + "/cgroup");
   if (!text) return forward(gone(text.error(), tid));
   auto stat = read_stat(tasks, name + "/stat");
   if (!stat) return forward(gone(stat.error(), tid));
@@ -58,6 +64,40 @@ Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
   return facts;
 }
 
+/// Children that one thread of a process has started. ENOENT for a thread that is there: the kernel
+/// does not tell children.
+Result<std::vector<Pid>> children_of(const Dir& tasks, Pid tid) {
+  const auto text = tasks.read_kernel(fmt::format("{}/children", tid));
+  if (!text) return forward(text.error());
+  std::vector<Pid> found;
+  for (const auto word : words(*text))
+    if (const auto child = parse_pid(word)) found.push_back(*child);
+  return found;
+}
+
+/// A directory has a link from itself, one from above, and one from each directory in it.
+std::size_t count_threads(const Dir& process) {
+  struct stat found{};
+  if (::fstatat(process.fd(), "task", &found, 0) != 0 || found.st_nlink < 2) return 0;
+  return found.st_nlink - 2;
+}
+
+void mark_hints(const Dir& process, ThreadFacts& thread) {
+  thread.in_vcpu_ioctl = in_vcpu_ioctl(process, thread.key.pid);
+  const auto status = process.read_kernel(fmt::format("task/{}/status", thread.key.pid));
+  const auto mask = status ? parse_blocked_signals(*status) : forward(status.error());
+  thread.blocked_signals = mask ? std::optional(*mask) : std::nullopt;
+}
+
+/// Bytes that keeping it takes, roughly: the texts, and the node that holds them.
+std::size_t size_of(const ProcFacts& facts) {
+  std::size_t size = sizeof(ProcFacts) + 32;
+  for (const auto* text : {&facts.comm, &facts.exe, &facts.cwd, &facts.args_unknown})
+    size += text->size();
+  for (const auto& arg : facts.args) size += sizeof arg + arg.size();
+  return size;
+}
+
 bool same(const ProcFacts& facts, const ProcStat& stat) {
   return facts.key == stat.key() && facts.comm == stat.comm;
 }
@@ -65,25 +105,29 @@ bool same(const ProcFacts& facts, const ProcStat& stat) {
 }  // namespace
 
 Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_root,
-                                                     const std::string& kvm, std::size_t max_kept) {
+                                                     const std::string& kvm,
+                                                     std::size_t max_kept_bytes,
+                                                     PatientReader::Limits reading) {
   auto root = Dir::open(proc_root);
   if (!root) return forward(root.error());
   auto own = read_own_identity(proc_root);
   if (!own) return forward(own.error());
   return std::unique_ptr<KernelProc>(
-      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept));
+      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept_bytes, reading));
 }
 
 Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }
 
 Result<TaskStat> KernelProc::stat(Pid pid) {
-  auto stat = read_stat(root_, fmt::format("{}/stat", pid));
+  // The thread's own: that of a process sums up all its threads, each time.
+  auto stat = read_stat(root_, fmt::format("{0}/task/{0}/stat", pid));
   if (!stat) return forward(gone(stat.error(), pid));
   return TaskStat{stat->key(), stat->ppid, std::move(stat->comm), stat->state};
 }
 
-Result<ProcFacts> KernelProc::facts(Pid pid) {
-  const auto process = root_.dir(std::to_string(pid));
+/// What is kept of a process counts as long as it is the same one, under the same name.
+Result<KernelProc::Seen> KernelProc::see(Pid pid) {
+  auto process = root_.dir(std::to_string(pid));
   if (!process) return forward(gone(process.error(), pid));
   const auto stat = read_stat(*process, "stat");
   if (!stat) return forward(gone(stat.error(), pid));
@@ -91,25 +135,60 @@ Result<ProcFacts> KernelProc::facts(Pid pid) {
     if (same(known->second.facts, *stat)) {
       known->second.used = ++uses_;
       known->second.facts.ppid = stat->ppid;  // its parent may have ended
-      return known->second.facts;
+      return Seen{std::move(*process), known->second.facts, true};
     }
-    facts_.erase(known);
+    (void)drop(known);  // ignored: nothing comes after it
   }
-  auto facts = read_facts(*process, *stat, own_);
+  auto facts = read_identity(*process, *stat, own_);
   if (!facts) return forward(gone(facts.error(), pid));
-  keep(*facts);
-  return facts;
+  return Seen{std::move(*process), std::move(*facts), false};
+}
+
+Result<ProcFacts> KernelProc::identity(Pid pid) {
+  auto seen = see(pid);
+  if (!seen) return forward(seen.error());
+  return std::move(seen->facts);
+}
+
+Result<ProcFacts> KernelProc::facts(Pid pid) {
+  auto seen = see(pid);
+  if (!seen) return forward(seen.error());
+  auto& facts = seen->facts;
+  if (seen->kept) return std::move(facts);
+  if (!facts.kernel_thread) {
+    auto text = reader_.read(facts.key, [&] { return seen->process.file("cmdline", O_RDONLY); });
+    if (!text && text.error().code == ESRCH) return forward(gone(text.error(), pid));
+    if (!text) {
+      facts.args_unknown = "cmdline: " + text.error().text;
+      return std::move(facts);
+    }
+    // An argument that was cut is none.
+    if (text->size() == max_cmdline_) text->resize(text->rfind('\0') + 1);
+    facts.args = telling_args(facts.exe, split_cmdline(*text));
+  }
+  facts.args_unknown.clear();
+  // A program that is being executed has its name before its arguments.
+  if (facts.kernel_thread || !facts.args.empty()) keep(facts);
+  return std::move(facts);
 }
 
 void KernelProc::keep(const ProcFacts& facts) {
-  if (facts_.size() >= max_kept_) {
+  const auto size = size_of(facts);
+  while (kept_bytes_ + size > max_kept_bytes_ && !facts_.empty()) {
     std::vector<std::uint64_t> uses;
     for (const auto& [pid, kept] : facts_) uses.push_back(kept.used);
     const auto quarter = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 4);
     std::nth_element(uses.begin(), quarter, uses.end());
-    std::erase_if(facts_, [last = *quarter](const auto& one) { return one.second.used <= last; });
+    for (auto it = facts_.begin(); it != facts_.end();)
+      it = it->second.used <= *quarter ? drop(it) : std::next(it);
   }
   facts_[facts.key.pid] = {facts, ++uses_};
+  kept_bytes_ += size;
+}
+
+KernelProc::Facts::iterator KernelProc::drop(Facts::iterator one) {
+  kept_bytes_ -= size_of(one->second.facts);
+  return facts_.erase(one);
 }
 
 Result<std::vector<Pid>> KernelProc::children(Pid pid) {
@@ -119,11 +198,13 @@ Result<std::vector<Pid>> KernelProc::children(Pid pid) {
   if (!tids) return forward(gone(tids.error(), pid));
   std::vector<Pid> found;
   for (const Pid tid : *tids) {
-    const auto text = tasks->read(fmt::format("{}/children", tid));
-    if (!text && text.error().code == ENOENT && tid == pid) return children_by_parent(pid);
-    if (!text) continue;  // the thread has ended; its children went to another one
-    for (const auto word : words(*text))
-      if (const auto child = parse_pid(word)) found.push_back(*child);
+    const auto ahead = ahead_.children(pid, tid);
+    const auto children = ahead ? *ahead : children_of(*tasks, tid);
+    if (!children && children.error().code == ENOENT && tid == pid) return children_by_parent(pid);
+    // The thread has ended; its children went to another one.
+    if (!children && gone(children.error(), tid).code == ESRCH) continue;
+    if (!children) return forward(gone(children.error(), tid));
+    found.insert(found.end(), children->begin(), children->end());
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -136,6 +217,7 @@ Result<std::vector<Pid>> KernelProc::children_by_parent(Pid pid) {
   std::vector<Pid> found;
   for (const Pid other : *all) {
     const auto one = stat(other);
+    if (!one && one.error().code != ESRCH) return forward(one.error());
     if (one && one->ppid == pid) found.push_back(other);
   }
   return found;
@@ -148,10 +230,17 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   if (!tids) return forward(gone(tids.error(), pid));
   if (tids->size() > max)
     return fail(EOVERFLOW, "/proc/{}/task: {} threads, more than {}", pid, tids->size(), max);
+  const auto leader = read_thread(*tasks, pid, host);
+  std::unordered_map<Pid, ThreadAhead> ahead;
+  if (leader) ahead = ahead_.take(leader->key);
   std::vector<ThreadFacts> found;
   found.reserve(tids->size());
   for (const Pid tid : *tids) {
-    auto thread = read_thread(*tasks, tid, host);
+    if (const auto read = ahead.find(tid); read != ahead.end()) {
+      found.push_back(std::move(read->second.facts));
+      continue;
+    }
+    auto thread = tid == pid ? leader : read_thread(*tasks, tid, host);
     if (!thread && thread.error().code == ESRCH) continue;
     if (!thread) return forward(thread.error());
     found.push_back(std::move(*thread));
@@ -162,25 +251,54 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   return found;
 }
 
+Result<std::vector<Pid>> KernelProc::tids(Pid pid) {
+  const auto tasks = root_.dir(fmt::format("{}/task", pid));
+  if (!tasks) return forward(gone(tasks.error(), pid));
+  auto tids = numbers_in(*tasks);
+  if (!tids) return forward(gone(tids.error(), pid));
+  return tids;
+}
+
+Result<ThreadFacts> KernelProc::thread(Pid pid, Pid tid, const Host& host) {
+  const auto tasks = root_.dir(fmt::format("{}/task", pid));
+  if (!tasks) return forward(gone(tasks.error(), pid));
+  return read_thread(*tasks, tid, host);
+}
+
 void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) {
   const auto process = root_.dir(std::to_string(pid));
   if (!process) return;
-  for (auto& thread : threads) {
-    thread.in_vcpu_ioctl = in_vcpu_ioctl(*process, thread.key.pid);
-    const auto status = process->read(fmt::format("task/{}/status", thread.key.pid));
-    const auto mask = status ? parse_blocked_signals(*status) : forward(status.error());
-    thread.blocked_signals = mask ? std::optional(*mask) : std::nullopt;
-  }
+  ahead_.hinted(pid);
+  for (auto& thread : threads)
+    if (!thread.blocked_signals) mark_hints(*process, thread);
+}
+
+bool KernelProc::read_ahead(const TaskKey& process, const Host& host,
+                            const std::function<bool()>& stop) {
+  const auto dir = root_.dir(std::to_string(process.pid));
+  if (!dir || !ahead_.large(count_threads(*dir))) return true;
+  const auto tasks = dir->dir("task");
+  auto tids = tasks ? numbers_in(*tasks) : forward(tasks.error());
+  if (!tids) return true;  // threads() tells why
+  const bool hints = ahead_.wants_hints(process);
+  const auto read = [&](Pid tid) -> std::optional<ThreadAhead> {
+    auto facts = read_thread(*tasks, tid, host);
+    auto children = children_of(*tasks, tid);
+    if (!facts || !children || tid == process.pid) return std::nullopt;
+    if (hints) mark_hints(*dir, *facts);
+    return ThreadAhead{std::move(*facts), std::move(*children)};
+  };
+  return ahead_.read(process, std::move(*tids), read, stop);
 }
 
 Result<std::vector<std::string>> KernelProc::groups(Pid tid, const Host& host) {
-  const auto text = root_.read(fmt::format("{}/cgroup", tid));
+  const auto text = root_.read_kernel(fmt::format("{}/cgroup", tid));
   if (!text) return forward(gone(text.error(), tid));
   return groups_for(host, *text);
 }
 
 Result<std::uint64_t> KernelProc::charged_memory(Pid pid) {
-  const auto text = root_.read(fmt::format("{}/status", pid));
+  const auto text = root_.read_kernel(fmt::format("{}/status", pid));
   if (!text) return forward(gone(text.error(), pid));
   return parse_charged_memory(*text);
 }
@@ -191,14 +309,21 @@ Result<KvmVcpus> KernelProc::kvm_vcpus(const TaskKey& vmm,
 }
 
 void KernelProc::forget_ended() {
-  std::erase_if(facts_, [this](const auto& kept) {
-    const auto now = stat(kept.first);
-    return !now || now->key != kept.second.facts.key;
-  });
+  const auto ended = [this](const TaskKey& key) {
+    const auto now = stat(key.pid);
+    return now ? now->key != key : now.error().code == ESRCH;
+  };
+  for (auto it = facts_.begin(); it != facts_.end();)
+    it = ended(it->second.facts.key) ? drop(it) : std::next(it);
+  reader_.forget_if(ended);
+  ahead_.forget_if(ended);
 }
 
 void KernelProc::forget(Pid pid) {
-  facts_.erase(pid);
+  if (const auto known = facts_.find(pid); known != facts_.end())
+    (void)drop(known);  // ignored: nothing comes after it
+  reader_.forget(pid);
+  ahead_.forget(pid);
   kvm_.forget(pid);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ProcView on the real /proc (L4). Everything is opened beneath the pinned root of /proc; facts go
+// ProcView on the real /proc (L5). Everything is opened beneath the pinned root of /proc; facts go
 // through the pinned directory of the process.
 #pragma once
 
@@ -15,6 +15,8 @@
 #include "kernel/proc_stat.hpp"
 #include "proc/facts.hpp"
 #include "proc/kvm_debugfs.hpp"
+#include "proc/patient_reader.hpp"
+#include "proc/threads_ahead.hpp"
 #include "proc/view.hpp"
 
 namespace kcg {
@@ -22,18 +24,27 @@ namespace kcg {
 /// Resource: owns the root descriptor and what is kept per process.
 class KernelProc final : public ProcView {
  public:
-  /// Facts of at most `max_kept` processes are kept; beyond, the longest unused quarter is dropped.
+  /// Facts of processes are kept up to this many bytes; beyond, the longest unused quarter of the
+  /// processes is dropped. Room for some ten thousand: one takes about 400 bytes.
+  static constexpr std::size_t kMaxKept = std::size_t{4} << 20;
   [[nodiscard]] static Result<std::unique_ptr<KernelProc>> open(
       const std::string& proc_root = "/proc", const std::string& kvm = "/sys/kernel/debug/kvm",
-      std::size_t max_kept = 16'384);
+      std::size_t max_kept_bytes = kMaxKept, PatientReader::Limits reading = {});
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;
   [[nodiscard]] Result<ProcFacts> facts(Pid pid) override;
   /// Uses /proc/<pid>/task/*/children; without CONFIG_PROC_CHILDREN, the parents of all processes.
   [[nodiscard]] Result<std::vector<Pid>> children(Pid pid) override;
   [[nodiscard]] Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                          std::size_t max) override;
+  [[nodiscard]] bool read_ahead(const TaskKey& process, const Host& host,
+                                const std::function<bool()>& stop) override;
+  void use_ahead(bool use) override { ahead_.use(use); }
+  void drop_ahead(Pid pid) override { ahead_.drop(pid); }
+  [[nodiscard]] Result<std::vector<Pid>> tids(Pid pid) override;
+  [[nodiscard]] Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) override;
   void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) override;
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
@@ -43,22 +54,42 @@ class KernelProc final : public ProcView {
   void forget_ended() override;
 
   [[nodiscard]] std::size_t kept() const { return facts_.size(); }
+  [[nodiscard]] std::size_t kept_bytes() const { return kept_bytes_; }
 
  private:
   struct Kept {
     ProcFacts facts;
     std::uint64_t used = 0;  ///< larger = later
   };
-  KernelProc(Dir root, OwnIdentity own, std::string kvm, std::size_t max_kept)
-      : root_(std::move(root)), own_(std::move(own)), kvm_(std::move(kvm)), max_kept_(max_kept) {}
+  using Facts = std::unordered_map<Pid, Kept>;
+  /// Value: what is read of a process before its command line.
+  struct Seen {
+    Dir process;
+    ProcFacts facts;
+    bool kept = false;
+  };
+  KernelProc(Dir root, OwnIdentity own, std::string kvm, std::size_t max_kept_bytes,
+             PatientReader::Limits reading)
+      : root_(std::move(root)),
+        own_(std::move(own)),
+        kvm_(std::move(kvm)),
+        max_kept_bytes_(max_kept_bytes),
+        max_cmdline_(reading.bytes),
+        reader_(reading) {}
+  [[nodiscard]] Result<Seen> see(Pid pid);
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
   void keep(const ProcFacts& facts);
+  Facts::iterator drop(Facts::iterator one);
 
   Dir root_;
   OwnIdentity own_;
   KvmDebugfs kvm_;
-  std::size_t max_kept_;
-  std::unordered_map<Pid, Kept> facts_;
+  std::size_t max_kept_bytes_;
+  std::size_t max_cmdline_;
+  PatientReader reader_;
+  ThreadsAhead ahead_;
+  Facts facts_;
+  std::size_t kept_bytes_ = 0;
   std::uint64_t uses_ = 0;
 };
 

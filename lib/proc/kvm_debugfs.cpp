@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
@@ -42,6 +43,7 @@ Result<KvmVcpus> read_vcpus(const Dir& vm) {
   for (const auto& entry : *entries) {
     const auto index = index_of(entry);
     const auto text = index ? vm.read(entry.name + "/pid") : fail(ENOENT, "no vCPU");
+    if (!text && !errnos::no_task(text.error().code)) return forward(text.error());
     if (!text) continue;
     if (const auto tid = parse_u64(trim(*text))) found.tid_of[*index] = static_cast<Pid>(*tid);
   }
@@ -83,12 +85,14 @@ Result<KvmVcpus> KvmDebugfs::vcpus(const TaskKey& vmm, const std::vector<ThreadF
   if (const auto known = names_.find(vmm); known != names_.end()) {
     const auto vm = kvm->dir(known->second);
     if (vm) return read_vcpus(*vm);
+    if (!errnos::no_task(vm.error().code)) return forward(vm.error());
     names_.erase(known);
   }
   const auto name = find(*kvm, threads);
   if (!name) return forward(name.error());
   if (name->empty()) return KvmVcpus{};
   const auto vm = kvm->dir(*name);
+  if (!vm && !errnos::no_task(vm.error().code)) return forward(vm.error());
   if (!vm) return KvmVcpus{};  // the VM has just ended
   if (names_.size() < kMaxNames) names_.emplace(vmm, *name);
   return read_vcpus(*vm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KVM's debugfs: which thread runs which vCPU (L4, internal to proc/). Source: virt/kvm/kvm_main.c.
+// KVM's debugfs: which thread runs which vCPU (L5, internal to proc/). Source: virt/kvm/kvm_main.c.
 // A VM's directory is called <tid>-<fd> after the thread that made it; its name is kept per VMM, so
 // that a look costs the same on a node with one VM and with hundreds.
 #pragma once

@@ -31,7 +31,7 @@ std::optional<unsigned> parse_hex(std::string_view text) {
 }  // namespace
 
 bool in_vcpu_ioctl(const Dir& process, Pid tid) {
-  const auto text = process.read(fmt::format("task/{}/syscall", tid));
+  const auto text = process.read_kernel(fmt::format("task/{}/syscall", tid));
   if (!text) return false;
   const auto parts = words(*text);  // number, six arguments, stack pointer, program counter
   if (parts.size() < 3 || parse_u64(parts[0]) != SYS_ioctl || parts[2] != kKvmRun) return false;

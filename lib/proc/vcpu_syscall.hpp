@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vCPU thread recognised by what it does (L4, internal to proc/), for kernels whose KVM does not
+// A vCPU thread recognised by what it does (L5, internal to proc/), for kernels whose KVM does not
 // say which thread runs which vCPU.
 #pragma once
 

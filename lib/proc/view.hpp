@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam to /proc and KVM's debugfs (L4). Two implementations: KernelProc (real) and FakeProc
+// The seam to /proc and KVM's debugfs (L5). Two implementations: KernelProc (real) and FakeProc
 // (tests/support). Read only; every answer is a snapshot that may be stale when it is used.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct TaskStat {
   bool operator==(const TaskStat&) const = default;
 };
 
-/// Interface: see the head of the file. ESRCH: the task does not exist (any more).
+/// Interface: see the head of the file. ESRCH: the task does not exist (any more). Any other error
+/// means that it could not be read: nothing may be concluded from that.
 class ProcView {
  public:
   virtual ~ProcView() = default;
@@ -32,16 +34,34 @@ class ProcView {
   [[nodiscard]] virtual Result<std::vector<Pid>> pids() = 0;
   /// Of a process or of any thread by its tid. Zombies have state 'Z'.
   [[nodiscard]] virtual Result<TaskStat> stat(Pid pid) = 0;
-  /// Full facts of a process. Command line, executable and namespaces are read once per
-  /// (pid, start time, comm) and kept until forget(): reading them can hang on a stuck VMM.
+  /// Who it is: all of its facts but the command line (args_unknown says so). Cheap, never hangs,
+  /// and nothing of it is kept: for processes that nothing is known about yet.
+  [[nodiscard]] virtual Result<ProcFacts> identity(Pid pid) = 0;
+  /// Identity and command line, of a process whose identity says that it is worth it. Read once per
+  /// (pid, start time, comm) and kept until forget(). A command line that hangs, or cannot be read,
+  /// leaves args_unknown set; a later call takes what has come of it.
   [[nodiscard]] virtual Result<ProcFacts> facts(Pid pid) = 0;
   /// Children of all threads of a process.
   [[nodiscard]] virtual Result<std::vector<Pid>> children(Pid pid) = 0;
   /// All threads with their groups, the leader first; more than `max` is EOVERFLOW.
   [[nodiscard]] virtual Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                                  std::size_t max) = 0;
-  /// Sets in_vcpu_ioctl and blocked_signals of each thread: for where kvm_vcpus() has no answer, or
-  /// none yet. Not part of threads(), because it costs more than that.
+  /// Reads what children(), threads() and mark_vcpu_hints() will be asked for, if the process has
+  /// so many threads that this takes long. False: `stop` said so, and there is more to read. What
+  /// was read counts once, while use_ahead(true), and is as old as the first part.
+  [[nodiscard]] virtual bool read_ahead(const TaskKey& process, const Host& host,
+                                        const std::function<bool()>& stop) = 0;
+  /// Whether the one who asks now is the one who read ahead: nobody else takes it from him.
+  virtual void use_ahead(bool use) = 0;
+  /// Drops what was read ahead and not asked for.
+  virtual void drop_ahead(Pid pid) = 0;
+  /// Ids of all threads, ascending; for a process with too many of them.
+  [[nodiscard]] virtual Result<std::vector<Pid>> tids(Pid pid) = 0;
+  /// One thread with its groups. ESRCH: it has ended, or is none of this process.
+  [[nodiscard]] virtual Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) = 0;
+  /// Sets in_vcpu_ioctl and blocked_signals of each thread that was not read ahead with them: for
+  /// where kvm_vcpus() has no answer, or none yet. Not part of threads(), because it costs more
+  /// than that.
   virtual void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) = 0;
   /// Group paths of one task, one per host.hierarchies entry.
   [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baseline.hpp"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,25 +66,62 @@ live::Child start_light(const live::Node& node, int vcpus) {
   return live::Child::start(command);
 }
 
-std::vector<int> vcpu_threads(int pid) {
+/// Waits until they are all there.
+std::vector<int> vcpu_threads(int pid, int vcpus) {
   std::vector<int> tids;
-  for (const auto& thread : live::threads_of(pid))
-    if (thread.comm.rfind("CPU ", 0) == 0) tids.push_back(thread.tid);
+  const auto all = [&] {
+    tids.clear();
+    for (const auto& thread : live::threads_of(pid))
+      if (thread.comm.rfind("CPU ", 0) == 0) tids.push_back(thread.tid);
+    return tids.size() == static_cast<std::size_t>(vcpus);
+  };
+  if (!live::wait_until(all)) throw std::runtime_error("baseline: the light VMM did not start");
   return tids;
+}
+
+std::string next_group(const live::Node& node) {
+  static int count = 0;
+  return fmt::format("{}/baseline-{}", node.corner().top(), ++count);
+}
+
+void attach_process(const std::vector<standin::Mount>& mounts, const std::string& group, int pid) {
+  for (const auto& mount : mounts)
+    put(mount.path + group + (splits(mount) ? "/vmm" : "") + "/cgroup.procs", std::to_string(pid));
+}
+
+void attach_threads(const std::vector<standin::Mount>& mounts, const std::string& group,
+                    const std::vector<int>& tids) {
+  for (const auto& mount : mounts)
+    for (const int tid : tids)
+      if (splits(mount))
+        put(mount.path + group + "/vcpu" + (mount.unified ? "/cgroup.threads" : "/tasks"),
+            std::to_string(tid));
+}
+
+void remove_groups(const standin::Mount& mount, const std::string& group) {
+  auto all = live::directories(mount.path + group);
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    if (!live::wait_until([&] { return ::rmdir(it->c_str()) == 0; }))
+      throw std::runtime_error("baseline: cannot remove " + *it);
+}
+
+Micros cpu_of(const std::function<void()>& act) {
+  const auto now = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto before = now();
+  act();
+  return std::chrono::duration_cast<Micros>(now() - before);
 }
 
 }  // namespace
 
 Bare bare_round(const live::Node& node, int vcpus) {
-  static int count = 0;
-  const auto group = fmt::format("{}/baseline-{}", node.corner().top(), ++count);
+  const auto group = next_group(node);
   auto child = start_light(node, vcpus);
-  std::vector<int> tids;
-  if (!live::wait_until([&] {
-        tids = vcpu_threads(child.pid());
-        return tids.size() == static_cast<std::size_t>(vcpus);
-      }))
-    throw std::runtime_error("baseline: the light VMM did not start");
+  const auto tids = vcpu_threads(child.pid(), vcpus);
   Bare bare;
   const auto& mounts = node.corner().managed();
   bare.mkdir = timed([&] {
@@ -90,20 +129,27 @@ Bare bare_round(const live::Node& node, int vcpus) {
   });
   // A node at rest: the first attach after a while pays for a grace period, as the daemon's does.
   (void)child.wait(kRest);  // ignored: it does not end
-  bare.process = timed([&] {
-    for (const auto& mount : mounts)
-      put(mount.path + group + (splits(mount) ? "/vmm" : "") + "/cgroup.procs",
-          std::to_string(child.pid()));
-  });
+  bare.process = timed([&] { attach_process(mounts, group, child.pid()); });
   (void)child.wait(kRest);  // ignored: as above; a real VMM's vCPUs come this much later, too
-  bare.threads = timed([&] {
-    for (const auto& mount : mounts)
-      for (const int tid : tids)
-        if (splits(mount))
-          put(mount.path + group + "/vcpu" + (mount.unified ? "/cgroup.threads" : "/tasks"),
-              std::to_string(tid));
-  });
+  bare.threads = timed([&] { attach_threads(mounts, group, tids); });
   return bare;
+}
+
+Micros bare_life(const live::Node& node, int vcpus) {
+  const auto group = next_group(node);
+  auto child = start_light(node, vcpus);
+  const auto tids = vcpu_threads(child.pid(), vcpus);
+  const auto& mounts = node.corner().managed();
+  const auto begin = cpu_of([&] {
+    for (const auto& mount : mounts) make_groups(mount, group);
+    attach_process(mounts, group, child.pid());
+    attach_threads(mounts, group, tids);
+  });
+  child.signal(SIGKILL);
+  (void)child.wait(live::kPatience);  // ignored: removing its groups tells
+  return begin + cpu_of([&] {
+           for (const auto& mount : mounts) remove_groups(mount, group);
+         });
 }
 
 }  // namespace kcg::bench

@@ -19,4 +19,8 @@ struct Bare {
 /// Starts a light VMM in the corner, does the steps, ends it.
 [[nodiscard]] Bare bare_round(const live::Node& node, int vcpus);
 
+/// CPU time of the kernel operations of one life and of nothing else: groups made, a light VMM and
+/// its threads attached, groups removed when it has ended.
+[[nodiscard]] Micros bare_life(const live::Node& node, int vcpus);
+
 }  // namespace kcg::bench

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "baseline.hpp"
+#include "lives.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/placement.hpp"
 #include "support/live/programs.hpp"
@@ -37,6 +38,7 @@ struct Options {
   std::size_t many = 200;
   int seconds = 10;
   long strangers = 2000;
+  Storm storm;
 };
 
 live::SandboxSpec light(std::size_t number) {
@@ -153,12 +155,18 @@ Json bench_cost(const Options& o, const live::Node& node, const live::Daemon& da
   return result;
 }
 
+/// A part is left out when its number is 0.
 Json bench_tree(const Options& o, Tree tree) {
+  const auto missing = live::missing_for_live_tests(tree);
+  if (!missing.empty()) throw std::runtime_error("needs " + missing);
+  Json result;
+  if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
+  if (o.starts + o.many == 0) return result;
   const live::Node node(tree);
   const auto daemon = node.daemon();
   daemon->start();
-  Json result = bench_starts(o, node);
-  result["cost"] = bench_cost(o, node, *daemon);
+  if (o.starts > 0) result.update(bench_starts(o, node));
+  if (o.many > 0) result["cost"] = bench_cost(o, node, *daemon);
   return result;
 }
 
@@ -169,8 +177,6 @@ Json machine() {
 }
 
 int run(const Options& o) {
-  const auto missing = live::missing_for_live_tests();
-  if (!missing.empty()) throw std::runtime_error("needs " + missing);
   Json document = {{"version", 1},
                    {"method",
                     "times between the kernel's tracepoints sched_process_exec, task_newtask, "
@@ -198,6 +204,9 @@ int main(int argc, char** argv) {
   app.add_option("--many", o.many, "light sandboxes at which memory is measured");
   app.add_option("--seconds", o.seconds, "length of each CPU measurement");
   app.add_option("--strangers", o.strangers, "fork+exec per second of the busy node");
+  app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
+  app.add_option("--rate", o.storm.rate, "of these, how many start each second");
+  app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
   CLI11_PARSE(app, argc, argv);
   try {
     return kcg::bench::run(o);

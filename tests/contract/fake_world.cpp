@@ -28,6 +28,10 @@ class FakeWorld final : public World {
   }
   void end(const TestProcess& process) override { proc_.exit_process(process.pid); }
   std::uint32_t load_device_program() override { return tree_.load_device_program(); }
+  void set_earlier_mark(const GroupRef& group, const std::string& value) override {
+    tree_.set_earlier_mark(group, value);
+  }
+  void give_away(const GroupRef& group) override { tree_.give_away(group); }
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     return tree_.group_of(tid, hierarchy);
   }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <set>
@@ -102,6 +103,18 @@ class KernelWorld final : public World {
     return program_id(programs_.emplace_back(test::load_device_program(1, 8)));
   }
 
+  void set_earlier_mark(const GroupRef& group, const std::string& value) override {
+    const auto path = directory(group);
+    (void)::removexattr(path.c_str(), "trusted.kata-cgroupd");  // ignored: there may be none
+    if (::setxattr(path.c_str(), "user.kata-cgroupd", value.data(), value.size(), 0) != 0)
+      throw std::runtime_error("setxattr " + path);
+  }
+
+  void give_away(const GroupRef& group) override {
+    if (::chown(directory(group).c_str(), 65534, 65534) != 0)
+      throw std::runtime_error("chown " + directory(group));
+  }
+
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     const auto text = slurp(fmt::format("/proc/{}/cgroup", tid));
     const auto groups = groups_for(tree_->host(), text);
@@ -123,6 +136,10 @@ class KernelWorld final : public World {
             name.starts_with(kPrefix) ? parse_pid(name.substr(kPrefix.size())) : std::nullopt;
         if (pid && ::kill(*pid, 0) != 0) remove({hierarchy.name, CgroupPath().child(name).value()});
       }
+  }
+
+  [[nodiscard]] std::string directory(const GroupRef& group) const {
+    return tree_->host().find(group.hierarchy)->mount_point + group.path.str();
   }
 
   void remove(const GroupRef& group) {

@@ -58,14 +58,53 @@ TEST_P(Structure, TheMarkLivesAndDiesWithTheDirectory) {
     make(at(h, "a"));
     EXPECT_EQ(tree().mark(at(h, "a")).value(), std::nullopt);
     EXPECT_EQ(code(tree().set_mark(at(h, "a"), "sandbox-1")), 0);
-    EXPECT_EQ(tree().mark(at(h, "a")).value(), "sandbox-1");
+    EXPECT_EQ(tree().mark(at(h, "a")).value(), Mark{"sandbox-1"});
     EXPECT_EQ(code(tree().set_mark(at(h, "a"), "s2")), 0);
-    EXPECT_EQ(tree().mark(at(h, "a")).value(), "s2");
+    EXPECT_EQ(tree().mark(at(h, "a")).value(), Mark{"s2"});
     EXPECT_EQ(code(tree().remove(at(h, "a"))), 0);
     EXPECT_EQ(code(tree().mark(at(h, "a"))), ENOENT);
     EXPECT_EQ(code(tree().set_mark(at(h, "a"), "s")), ENOENT);
     make(at(h, "a"));
     EXPECT_EQ(tree().mark(at(h, "a")).value(), std::nullopt);
+  });
+}
+
+TEST_P(Structure, AMarkIsTakenOffInEitherForm) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    EXPECT_EQ(code(tree().clear_mark(at(h, "a"))), 0) << "there is none";
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), "s")), 0);
+    EXPECT_EQ(code(tree().clear_mark(at(h, "a"))), 0);
+    EXPECT_EQ(tree().mark(at(h, "a")).value(), std::nullopt);
+    world_->set_earlier_mark(at(h, "a"), "s");
+    EXPECT_EQ(code(tree().clear_mark(at(h, "a"))), 0);
+    EXPECT_EQ(tree().mark(at(h, "a")).value(), std::nullopt);
+    EXPECT_EQ(code(tree().clear_mark(at(h, "b"))), ENOENT);
+  });
+}
+
+TEST_P(Structure, AMarkCountsWhereOnlyRootCouldHaveSetIt) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    make(at(h, "a/b"));
+    EXPECT_EQ(code(tree().set_mark(at(h, "a/b"), "s")), 0);
+    world_->give_away(at(h, "a/b"));
+    EXPECT_EQ(tree().mark(at(h, "a/b")).value(), std::nullopt);
+    EXPECT_EQ(code(tree().set_mark(at(h, "a/b"), "s")), EPERM);
+  });
+}
+
+TEST_P(Structure, AMarkOfAVersionBeforeIsWrittenAnew) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    make(at(h, "a/b"));
+    world_->set_earlier_mark(at(h, "a/b"), "s");
+    EXPECT_EQ(tree().mark(at(h, "a/b")).value(), (Mark{"s", true}));
+    EXPECT_EQ(code(tree().set_mark(at(h, "a/b"), "s")), 0);
+    EXPECT_EQ(tree().mark(at(h, "a/b")).value(), Mark{"s"});
+    world_->set_earlier_mark(at(h, "a/b"), "s");
+    world_->give_away(at(h, "a"));  // whoever owns it could have put another in its place
+    EXPECT_EQ(tree().mark(at(h, "a/b")).value(), std::nullopt);
   });
 }
 

@@ -38,6 +38,10 @@ class World {
   virtual void end(const TestProcess& process) = 0;
   /// The id of a device program that stays loaded as long as the world.
   [[nodiscard]] virtual std::uint32_t load_device_program() = 0;
+  /// The mark of a version before, as it wrote it.
+  virtual void set_earlier_mark(const GroupRef& group, const std::string& value) = 0;
+  /// A user other than root owns the directory from now on.
+  virtual void give_away(const GroupRef& group) = 0;
   /// Where the kernel says that a task is.
   [[nodiscard]] virtual std::string group_of(Pid tid, std::string_view hierarchy) = 0;
   /// The world's own group, the same path in every hierarchy.

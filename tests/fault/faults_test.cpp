@@ -4,7 +4,11 @@
 // ends, nothing is written where it must not be, and once the fault is over all ends well.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
 
 #include "fault/scenarios.hpp"
 #include "support/allowed.hpp"
@@ -13,6 +17,9 @@ namespace kcg::test {
 namespace {
 
 constexpr int kCodes[] = {ENOENT, EBUSY, ENOSPC, EINVAL, ESRCH, EACCES, EOPNOTSUPP, ENODEV, EAGAIN};
+
+/// What a read answers of something that exists.
+constexpr int kReadCodes[] = {EMFILE, ENFILE, ENOMEM, EACCES, EIO};
 
 class Faults : public ::testing::TestWithParam<FaultRow> {};
 
@@ -76,6 +83,46 @@ TEST_P(Faults, WhilePlacingAfterARestart) {
   }
 }
 
+/// What nobody has thought of: an exception in the midst of a pass is that sandbox's condition, and
+/// over with the next good pass.
+TEST_P(Faults, AnExceptionAtAnyOperation) {
+  for (std::size_t k = 1;; ++k) {
+    SCOPED_TRACE(fmt::format("operation {} throws", k));
+    SandboxWorld world(GetParam().scenario);
+    world.boot();
+    std::size_t count = 0;
+    world.tree.on_operation([&](const FakeWrite&) {
+      if (++count == k) throw std::runtime_error("nobody has thought of this");
+      return 0;
+    });
+    bool failed = false;
+    for (int i = 0; i < 2 && !failed; ++i) {  // the first one may only have asked systemd
+      const auto pass = world.pass();
+      failed = !pass.result.last;
+      if (failed) {
+        EXPECT_EQ(pass.follow_up.retry_at, world.clock.now() + std::chrono::seconds(1));
+        EXPECT_FALSE(pass.follow_up.forget);
+      }
+      world.end_jobs();
+    }
+    const bool over = count < k;
+    EXPECT_EQ(failed, !over);
+    if (!over) {
+      const auto& conditions = world.record.conditions;
+      ASSERT_FALSE(conditions.empty());
+      EXPECT_EQ(conditions.back().condition.condition, ConditionName::pass_failed);
+      EXPECT_NE(conditions.back().condition.text.find("nobody has thought"), std::string::npos);
+      EXPECT_EQ(world.record.state, SandboxState::degraded);
+    }
+    settle(world);
+    EXPECT_EQ(world.misplaced(), "");
+    EXPECT_EQ(world.record.state, SandboxState::placed);
+    for (const auto& active : world.record.conditions)
+      EXPECT_EQ(info(active.condition.condition).severity, Severity::info) << active.condition.text;
+    if (HasFailure() || over) break;
+  }
+}
+
 TEST_P(Faults, WhileRemoving) {
   for (const int code : kCodes) {
     for (std::size_t k = 1;; ++k) {
@@ -103,8 +150,82 @@ TEST_P(Faults, WhileRemoving) {
   }
 }
 
+/// Steps after which something is less than before.
+bool takes_away(const Step& step, const Observed& observed) {
+  if (is<op::Remove>(step)) return true;
+  const auto* change = change_of(step);
+  if (change == nullptr || is<op::Seed>(step)) return false;
+  const auto* now = observed.group(step.group);
+  return now == nullptr || now->file(change->key) != change->new_value;
+}
+
+/// The k-th read fails, once or from then on; the daemon remembers the sandbox, or was just
+/// started.
+class ReadFaults : public ::testing::TestWithParam<FaultRow> {
+ protected:
+  /// Passes with the fault; true when it struck at all.
+  bool struck(SandboxWorld& world, std::size_t k, int code, bool lasting) {
+    const auto before = world.marked_groups();
+    std::size_t count = 0;
+    const auto hook = [&]() -> int {
+      ++count;
+      return count == k || (lasting && count > k) ? code : 0;
+    };
+    world.tree.on_read(hook);
+    world.proc.on_read(hook);
+    for (int i = 0; i < 2; ++i) {
+      const auto pass = world.pass();
+      EXPECT_FALSE(pass.follow_up.forget);
+      for (const auto& round : pass.rounds) {
+        EXPECT_FALSE(round.observed.gone);
+        for (const auto& step : round.plan.steps)
+          EXPECT_FALSE(takes_away(step, round.observed)) << describe(round.plan);
+      }
+      world.end_jobs();
+    }
+    world.tree.on_read({});
+    world.proc.on_read({});
+    EXPECT_EQ(world.marked_groups(), before);
+    EXPECT_NE(world.record.state, SandboxState::removing);
+    return count >= k;
+  }
+};
+
+TEST_P(ReadFaults, TakeNothingAway) {
+  for (const bool restarted : {false, true})
+    for (const bool lasting : {false, true})
+      for (std::size_t k = 1;; k += lasting ? 5 : 1) {
+        const int code = kReadCodes[k % std::size(kReadCodes)];
+        SCOPED_TRACE(fmt::format("read {} fails{}{}: {}", k, lasting ? " and all after it" : "",
+                                 restarted ? " after a restart" : "", errno_text(code)));
+        SandboxWorld world(GetParam().scenario);
+        world.boot();
+        settle(world);
+        if (restarted) world.restart_daemon();
+        const bool met = struck(world, k, code, lasting);
+        settle(world);
+        EXPECT_EQ(world.misplaced(), "");
+        EXPECT_EQ(world.record.state, SandboxState::placed);
+        for (const auto& active : world.record.conditions)
+          EXPECT_NE(active.condition.condition, ConditionName::input_unreadable);
+        if (HasFailure()) return;
+        if (!met) break;
+      }
+}
+
 std::string row_name(const ::testing::TestParamInfo<FaultRow>& row) { return row.param.name; }
 INSTANTIATE_TEST_SUITE_P(Rows, Faults, ::testing::ValuesIn(fault_rows()), row_name);
+
+/// Each layout once: what is read depends on it, what it means does not.
+std::vector<FaultRow> read_rows() {
+  auto rows = fault_rows();
+  std::erase_if(rows, [](const FaultRow& row) {
+    constexpr std::string_view kChosen[] = {"v2_nested", "v2_own_scope", "v1_plain", "v1_legacy"};
+    return std::find(std::begin(kChosen), std::end(kChosen), row.name) == std::end(kChosen);
+  });
+  return rows;
+}
+INSTANTIATE_TEST_SUITE_P(Rows, ReadFaults, ::testing::ValuesIn(read_rows()), row_name);
 
 }  // namespace
 }  // namespace kcg::test

@@ -43,6 +43,12 @@ struct FaultRow {
   add("v2_kata_takes_back", HierarchyMode::v2, [](Scenario& s) { s.kata_only = false; });
   add("v1_plain", HierarchyMode::v1, [](Scenario&) {});
   add("v1_nested", HierarchyMode::hybrid, [](Scenario& s) { s.systemd = true; });
+  add("v1_own_scope", HierarchyMode::v1, [](Scenario& s) {
+    s.systemd = true;
+    s.kata_only = false;
+    s.pod_less = true;
+    s.config.layout.sandbox_cgroup_only = true;
+  });
   add("v1_legacy", HierarchyMode::v1, [](Scenario& s) { s.kata_only = false; });
   add("v1_pod_less", HierarchyMode::v1, [](Scenario& s) { s.pod_less = true; });
   return rows;

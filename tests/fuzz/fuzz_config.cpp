@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "config/containerd_config.hpp"
 #include "config/dump.hpp"
 #include "config/kata_config.hpp"
+#include "config/load.hpp"
 #include "config/reload.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kcg;
   const std::string text(text_of(data, size));
-  (void)kata_sandbox_cgroup_only(text);  // ignored: any answer, but no crash
+  (void)parse_kata_config(text);        // ignored: any answer, but no crash
+  (void)parse_containerd_config(text);  // ignored: likewise
   const auto loaded = load_config({{"fuzz.toml", text}});
   if (!loaded) {
     for (const auto line : lines(loaded.error().text)) {
@@ -19,8 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto again = load_config({{"dump", dump(*loaded)}});
   require(again.has_value(), "a dump loads");
-  require(again->config == loaded->config, "a dump says the same");
-  const auto reloaded = after_reload(Config{}, loaded->config);
+  require(*again == *loaded, "a dump says the same");
+  const auto reloaded = after_reload(Config{}, *loaded);
   require(after_reload(Config{}, reloaded.config).needs_restart.empty(), "a reload settles");
   return 0;
 }

@@ -114,6 +114,14 @@ TEST_F(BusApi, ThreadsAndGroupsAreReadAfreshOncePerQuestion) {
   EXPECT_EQ(daemon_->count("view "), 2U);
 }
 
+TEST_F(BusApi, WhatIsDearToReadIsNotReadAllTheTime) {
+  command("slow 1000");  // then it serves for four seconds
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(busctl({"get-property", kService, first_object(), kSandbox, "Threads"}).status, 0);
+  command("nothing");
+  EXPECT_EQ(daemon_->count("view "), 1U);
+}
+
 TEST_F(BusApi, WhoAsksForAllObjectsDoesNotMakeTheDaemonReadTheNode) {
   const auto objects = busctl({"--json=short", "call", kService, kRoot,
                                "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"});
@@ -173,12 +181,41 @@ TEST_F(BusApi, TheNameBelongsToOne) {
   EXPECT_TRUE(said->starts_with("not claimed: ")) << *said;
 }
 
-TEST_F(BusApi, WithoutABusTheServiceSaysSo) {
-  Server lost({KCG_FAKE_DAEMON, "unix:path=" + bus_.directory() + "/nothing"});
-  const auto said = lost.expect("no bus: ");
-  ASSERT_TRUE(said);
-  EXPECT_NE(said->find("/nothing"), std::string::npos) << *said;
-  EXPECT_EQ(lost.wait(), 1);
+TEST_F(BusApi, TheMemoryOfAListIsReadWhenItIsAskedFor) {
+  command("memory 4242");
+  EXPECT_NE(call({"ListSandboxes"}).out.find("\"MemoryCurrent\" t 4242 "), std::string::npos);
+  command("memory 4343");
+  EXPECT_NE(call({"ListSandboxes"}).out.find("\"MemoryCurrent\" t 4343 "), std::string::npos);
+}
+
+TEST_F(BusApi, AnIdThatReturnsOnAQuietBusIsNoTrouble) {
+  const auto count = [&] {
+    return busctl({"get-property", kService, kRoot, kManager, "SandboxCount"}).out;
+  };
+  const auto objects = [&] {
+    return busctl(
+               {"call", kService, kRoot, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"})
+        .out;
+  };
+  command("return");
+  EXPECT_EQ(count(), "u 2\n");
+  command("return");
+  command("remove " + std::string(samples::kFirstId));
+  const auto left = objects();
+  EXPECT_EQ(left.find(first_object()), std::string::npos) << left;
+  EXPECT_NE(left.find(samples::kSecondId), std::string::npos) << left;
+  command("add " + std::string(samples::kFirstId));
+  EXPECT_NE(objects().find(first_object()), std::string::npos);
+  EXPECT_EQ(count(), "u 2\n");
+  EXPECT_EQ(daemon_->count("problem"), 0U);
+}
+
+TEST_F(BusApi, AnIdThatReturnsWhileItIsAskedForIsNoTrouble) {
+  command("vanish");
+  (void)busctl({"call", kService, first_object(), kSandbox, "GetStats"});
+  command("add " + std::string(samples::kFirstId));
+  EXPECT_EQ(busctl({"get-property", kService, first_object(), kSandbox, "State"}).status, 0);
+  EXPECT_EQ(daemon_->count("problem"), 0U);
 }
 
 }  // namespace

@@ -15,12 +15,16 @@ class OpenBusChange : public BusStand {
   OpenBusChange() : BusStand(Policy::open) {}
 };
 
+constexpr const char* kLogControl = "/org/freedesktop/LogControl1";
+
 const std::vector<std::vector<std::string>> kPrivileged = {
     {kRoot, kManager, "RegisterSandbox", "sa{sv}", "abcd", "0"},
     {kRoot, kManager, "UnregisterSandbox", "s", "abcd"},
     {kRoot, kManager, "Reconcile", "sb", "", "false"},
     {kRoot, kManager, "Reload"},
     {first_object(), kSandbox, "Reconcile", "b", "false"},
+    {kLogControl, "org.freedesktop.DBus.Properties", "Set", "ssv", "org.freedesktop.LogControl1",
+     "LogLevel", "s", "debug"},
 };
 
 std::vector<std::string> call_of(const std::vector<std::string>& rest) {
@@ -43,6 +47,7 @@ TEST_F(BusChange, ThePolicyLetsEverybodyRead) {
   for (const std::vector<std::string>& row : std::vector<std::vector<std::string>>{
            {kRoot, kManager, "ListSandboxes"},
            {kRoot, kManager, "ListIgnored"},
+           {kRoot, kManager, "ListRegistrations"},
            {kRoot, kManager, "GetSandbox", "s", "012345"},
            {kRoot, kManager, "Plan", "s", ""},
            {kRoot, kManager, "Explain", "s", ""},
@@ -160,13 +165,21 @@ TEST_F(BusChange, UnregisterTakesAFullId) {
 
 TEST_F(BusChange, ReconcileAnswersWhenTheWorkIsDone) {
   Server waiting({KCG_CGCTL, "--bus", bus_.address(), "reconcile", "012345", "--adopt"});
-  ASSERT_TRUE(daemon_->expect("reconcile '012345' true"));
+  ASSERT_TRUE(daemon_->expect(std::string("reconcile '") + samples::kFirstId + "' true"));
   // Meanwhile everybody else is served.
   EXPECT_EQ(cgctl({"list"}).status, 0);
   EXPECT_TRUE(waiting.running());
   command("answer 7");
   EXPECT_TRUE(waiting.expect("7 steps applied"));
   EXPECT_EQ(waiting.wait(), 0);
+}
+
+TEST_F(BusChange, NobodyAdoptsAllAtOnce) {
+  const auto refused = call({"Reconcile", "sb", "", "true"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_NE(refused.err.find("must be named"), std::string::npos) << refused.err;
+  command("nothing");
+  EXPECT_EQ(daemon_->count("reconcile "), 0U);
 }
 
 TEST_F(BusChange, ReconcileOfAnObjectIsForItsSandbox) {
@@ -197,6 +210,42 @@ TEST_F(BusChange, ACallerThatDoesNotWaitIsNoTrouble) {
   }
   command("answer 3");
   EXPECT_EQ(cgctl({"list"}).status, 0);
+}
+
+/// `systemctl service-log-level`.
+class LogControl : public BusStand {
+ protected:
+  [[nodiscard]] std::string get(const std::string& property) const {
+    return busctl({"get-property", kService, kLogControl, "org.freedesktop.LogControl1", property})
+        .out;
+  }
+  [[nodiscard]] Ended set(const std::string& property, const std::string& value) const {
+    return busctl({"set-property", kService, kLogControl, "org.freedesktop.LogControl1", property,
+                   "s", value});
+  }
+};
+
+TEST_F(LogControl, TellsAndTakesALevel) {
+  EXPECT_EQ(get("LogLevel"), "s \"info\"\n");
+  EXPECT_EQ(get("LogTarget"), "s \"console\"\n");
+  EXPECT_EQ(get("SyslogIdentifier"), "s \"kata-cgroupd\"\n");
+  for (const auto& [asked, in_force] : std::vector<std::pair<std::string, std::string>>{
+           {"debug", "debug"}, {"warning", "warning"}, {"err", "err"}, {"emerg", "err"}}) {
+    const auto changed = set("LogLevel", asked);
+    EXPECT_EQ(changed.status, 0) << changed.err;
+    EXPECT_EQ(get("LogLevel"), "s \"" + in_force + "\"\n");
+  }
+}
+
+TEST_F(LogControl, SaysWhatItDoesNotTake) {
+  const auto unknown = set("LogLevel", "loud");
+  EXPECT_NE(unknown.err.find("'loud' is not one of err, warning, notice, info, debug"),
+            std::string::npos)
+      << unknown.err;
+  const auto elsewhere = set("LogTarget", "kmsg");
+  EXPECT_NE(elsewhere.err.find("LogTarget cannot be changed"), std::string::npos) << elsewhere.err;
+  EXPECT_NE(set("SyslogIdentifier", "x").status, 0);
+  EXPECT_EQ(get("LogLevel"), "s \"info\"\n");
 }
 
 }  // namespace

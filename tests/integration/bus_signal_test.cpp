@@ -47,6 +47,20 @@ TEST_F(BusSignals, AChangeIsAnnouncedPropertyByProperty) {
   EXPECT_EQ(busctl({"get-property", kService, first_object(), kSandbox, "VcpuCount"}).out, "u 3\n");
 }
 
+TEST_F(BusSignals, TheDaemonsOwnProblemsAreAnnounced) {
+  const auto problems = [&] {
+    return busctl({"get-property", kService, kRoot, kManager, "Problems"}).out;
+  };
+  EXPECT_EQ(problems(), "as 0\n");
+  command("trouble bundles: no room");
+  expect("member=PropertiesChanged");
+  expect("\"Problems\"");
+  expect("\"bundles: no room\"");
+  EXPECT_EQ(problems(), "as 1 \"bundles: no room\"\n");
+  command("trouble");
+  EXPECT_EQ(problems(), "as 0\n");
+}
+
 TEST_F(BusSignals, SandboxesComeAndGo) {
   command("add abcd1234");
   expect("member=InterfacesAdded");

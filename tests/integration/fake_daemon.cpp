@@ -5,11 +5,15 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 
 #include "base/text.hpp"
 #include "daemon/bus/service.hpp"
+#include "daemon/node/cpu_time.hpp"
 #include "integration/fake_manager.hpp"
 #include "support/sample_views.hpp"
 
@@ -44,18 +48,27 @@ class Commands final {
     if (verb == "remove") remove(std::string(parts.at(1)));
     if (verb == "hostile") manager_.views.at(samples::kFirstId).threads[0].comm = "a\xff\n";
     if (verb == "crowd") crowd(*parse_u64(parts.at(1)));
+    if (verb == "trouble") trouble(command.substr(verb.size()));
     if (verb == "vanish") manager_.remove_when_looked_at = true;
     if (verb == "answer") manager_.answer(static_cast<std::uint32_t>(*parse_u64(parts.at(1))));
     if (verb == "refuse")
       manager_.answer(fail(static_cast<int>(ManagerError::observe_only), "mode is observe"));
-    if (verb == "claim") claim();
+    if (verb == "many") many(*parse_u64(parts.at(1)));
+    if (verb == "pulse") return pulse(std::chrono::milliseconds(*parse_u64(parts.at(1))));
+    if (verb == "slow") manager_.view_costs = std::chrono::milliseconds(*parse_u64(parts.at(1)));
+    if (verb == "chatter") chatter(*parse_u64(parts.at(1)));
+    if (verb == "memory") manager_.memory = *parse_u64(parts.at(1));
+    if (verb == "return") come_back();
     if (verb == "quit") loop_.exit(0);
     tell("done " + std::string(verb));
   }
 
+  /// What the start ends with, when the bus has answered or does not.
   void claim() {
-    const auto claimed = bus_.claim_name();
-    tell(claimed ? "claimed" : "not claimed: " + claimed.error().text);
+    bus_.claim_name([](const Status& claimed) {
+      tell(claimed ? "claimed" : "not claimed: " + claimed.error().text);
+      tell("ready");
+    });
   }
 
  private:
@@ -64,6 +77,53 @@ class Commands final {
     const auto before = view;
     view = settled(view);
     bus_.changed(before, view);
+  }
+  /// So many sandboxes, each of which takes a millisecond to look at.
+  void many(std::size_t count) {
+    manager_.look_costs = std::chrono::milliseconds(1);
+    auto view = samples::legacy();
+    for (std::size_t i = 0; i < count; ++i) {
+      view.id = fmt::format("many{:08}", i);
+      manager_.views[view.id] = view;
+      bus_.added(view);
+    }
+  }
+  /// Passes of a sandbox: the next one is due when one is done, and is done as soon as the loop
+  /// lets it. Told: how many were done in the time, and the CPU time that went between two of them,
+  /// on the average and at most, in microseconds. CPU time, since the machine has other things to
+  /// do, too.
+  void pulse(Instant time) {
+    pulses_ = 0;
+    longest_ = Instant(0);
+    pulse_ends_ = SystemClock().now() + time;
+    pulse_began_ = last_pass_ = thread_cpu_time();
+    beat();
+  }
+  void beat() {
+    if (SystemClock().now() >= pulse_ends_)
+      return tell(fmt::format("done pulse {} {} {}", pulses_,
+                              (last_pass_ - pulse_began_).count() / (pulses_ == 0 ? 1 : pulses_),
+                              longest_.count()));
+    auto pass = loop_.soon([this] {
+      ++pulses_;
+      longest_ = std::max(longest_, thread_cpu_time() - last_pass_);
+      last_pass_ = thread_cpu_time();
+      beat();
+    });
+    if (pass) pass_ = *std::move(pass);
+  }
+  /// Many signals, a hundred a turn of the loop.
+  void chatter(std::size_t left) {
+    if (left == 0) return;
+    for (int i = 0; i < 100; ++i) bus_.problems_changed();
+    auto source = loop_.soon([this, left] { chatter(left > 100 ? left - 100 : 0); });
+    if (source) chatting_ = *std::move(source);
+  }
+  /// Ends the trouble when there is no text.
+  void trouble(const std::string& text) {
+    manager_.troubles.clear();
+    if (!text.empty()) manager_.troubles.push_back(text.substr(1));
+    bus_.problems_changed();
   }
   void crowd(std::size_t threads) {
     auto& view = manager_.views.at(samples::kFirstId);
@@ -75,6 +135,14 @@ class Commands final {
     manager_.views[id] = view;
     bus_.added(view);
   }
+  /// Ends and starts again under its id, while nothing else happens on the bus.
+  void come_back() {
+    const auto view = manager_.views.at(samples::kFirstId);
+    for (int round = 0; round < 3; ++round) {
+      bus_.removed(view.id);
+      bus_.added(view);
+    }
+  }
   void remove(const std::string& id) {
     manager_.views.erase(id);
     bus_.removed(id);
@@ -83,6 +151,9 @@ class Commands final {
   Loop& loop_;
   FakeManager& manager_;
   BusService& bus_;
+  Source chatting_, pass_;
+  long pulses_ = 0;
+  Instant pulse_ends_{0}, pulse_began_{0}, last_pass_{0}, longest_{0};
 };
 
 /// Whole lines of a descriptor.
@@ -112,21 +183,17 @@ int serve(const std::string& address) {
   manager.ignored = {samples::ignored()};
   const auto loop = Loop::create();
   if (!loop) return 1;
+  manager.loop = loop->get();
   const auto bus = BusService::create(
       **loop, manager, address,
       [](bool problem, const std::string& text) { tell((problem ? "problem " : "news ") + text); });
-  if (!bus) {
-    tell("no bus: " + bus.error().text);
-    return 1;
-  }
-  manager.publisher = bus->get();
-  Commands commands(**loop, manager, **bus);
+  manager.publisher = bus.get();
+  Commands commands(**loop, manager, *bus);
   commands.claim();
   LineReader reader;
   const auto input = (*loop)->on_fd(STDIN_FILENO, EPOLLIN, [&](std::uint32_t) {
     reader.read_some(STDIN_FILENO, [&](const std::string& line) { commands.obey(line); });
   });
-  tell("ready");
   const auto status = (*loop)->run();
   return status ? *status : 1;
 }

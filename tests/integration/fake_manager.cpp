@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "plan/view.hpp"
+#include "daemon/node/cpu_time.hpp"
+#include "show/plan_documents.hpp"
+#include "show/view.hpp"
 #include "support/sample_views.hpp"
 
 namespace kcg::integration {
@@ -16,9 +18,17 @@ std::string text(const std::optional<TaskKey>& task) {
   return task ? fmt::format("{}:{}", task->pid, task->start) : "-";
 }
 
+/// Works for this long, as a look does.
+void spend(std::chrono::microseconds time) {
+  const auto until = thread_cpu_time() + time;
+  while (thread_cpu_time() < until) continue;
+}
+
 }  // namespace
 
-DaemonInfo FakeManager::daemon_info() const { return {"9.9", mode, HierarchyMode::v2, {"fake"}}; }
+DaemonInfo FakeManager::daemon_info() const {
+  return {"9.9", mode, HierarchyMode::v2, {"fake"}, "console"};
+}
 
 std::vector<SandboxView> FakeManager::list(bool with_ignored) const {
   std::vector<SandboxView> all;
@@ -29,6 +39,7 @@ std::vector<SandboxView> FakeManager::list(bool with_ignored) const {
 
 Result<SandboxView> FakeManager::view(const std::string& id) {
   tell_("view " + id);
+  spend(view_costs);
   const auto full = resolve(id);
   if (!full) return forward(full.error());
   auto view = views.at(*full);
@@ -50,7 +61,13 @@ Result<std::string> FakeManager::resolve(const std::string& id) const {
   return matches.front();
 }
 
+std::optional<std::uint64_t> FakeManager::memory_used(const std::string& id) const {
+  if (memory) return memory;
+  return views.at(id).memory_used;
+}
+
 Result<std::string> FakeManager::plan_json(const std::string& id) {
+  spend(look_costs);
   if (!id.empty())
     if (const auto full = resolve(id); !full) return forward(full.error());
   return plan_document({samples::planned_v2()}, !id.empty());
@@ -73,6 +90,9 @@ void FakeManager::answer(const Result<std::uint32_t>& outcome) {
 
 Status FakeManager::register_sandbox(const std::string& id, const Registration& r) {
   if (id == "full") return fail(code(ManagerError::limit_reached), "no room for '{}'", id);
+  const bool told_when = r.since > 1'700'000'000;
+  registrations.push_back({id, r.pod, r.cgroups_path.value_or(""), r.shim ? r.shim->pid : 0,
+                           r.vmm ? r.vmm->pid : 0, told_when ? 1'700'000'000 : 0, r.uid});
   std::string containers;
   for (const auto& [name, limits] : r.containers)
     containers += fmt::format(" {}={}", name, limits.memory_limit.value_or(0));
@@ -89,6 +109,23 @@ Status FakeManager::register_sandbox(const std::string& id, const Registration& 
 Status FakeManager::unregister_sandbox(const std::string& id) {
   tell_("unregister " + id);
   return {};
+}
+
+Status FakeManager::in_background(std::function<bool()> slice) {
+  jobs_.push_back(std::move(slice));
+  arm();
+  return {};
+}
+
+/// One slice per turn of the loop.
+void FakeManager::arm() {
+  if (soon_ || jobs_.empty()) return;
+  auto source = loop->soon([this] {
+    soon_ = Source();
+    if (!jobs_.front()()) jobs_.pop_front();
+    arm();
+  });
+  if (source) soon_ = *std::move(source);
 }
 
 Status FakeManager::reload() {

@@ -4,6 +4,7 @@
 
 usage: files_test.py SYSTEMD_DIR UNIT CATALOG
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -13,6 +14,7 @@ import xml.etree.ElementTree as ET
 
 PREFIX = "io.katacontainers.CgroupManager1."
 PRIVILEGED = "org.freedesktop.systemd1.Privileged"
+MOST_EXPOSED = 3.0  # of 10, as systemd-analyze counts
 
 
 def members_of_xml(folder: pathlib.Path) -> tuple[set, set]:
@@ -54,6 +56,34 @@ def unit_complaints(unit: pathlib.Path) -> list[str]:
                     if "kata-cgroupd" in line and "is not executable" not in line]
 
 
+def needed_words(name: str) -> list[str]:
+    """The alternatives of which one stands for a check: "X=~CAP_(A|B_*)" for instance CAP_A."""
+    key, _, value = name.partition("=~")
+    if not value:
+        return [one for one in key.replace("=", "=/").split("/") if one]
+    before, _, choice = value.rstrip(")").partition("(")
+    return [before + one.rstrip("*") for one in choice.split("|")]
+
+
+def exposure_complaints(unit: pathlib.Path) -> list[str]:
+    """It is as closed as it was, and the unit says why each thing that is open has to be."""
+    analyze = ["systemd-analyze", "security", "--offline=true", "--no-pager"]
+    wrong = []
+    summary = subprocess.run([*analyze, str(unit)], check=True, capture_output=True, text=True)
+    found = re.search(r"exposure level for \S+: ([0-9.]+)", summary.stdout)
+    if found is None or float(found[1]) > MOST_EXPOSED:
+        wrong.append(f"unit: exposure {found and found[1]}, more than {MOST_EXPOSED}")
+    reasons = " ".join(line for line in unit.read_text(encoding="utf-8").splitlines()
+                       if line.startswith("#"))
+    checks = subprocess.run([*analyze, "--json=short", str(unit)], check=True, capture_output=True,
+                            text=True)
+    opened = [one["name"] for one in json.loads(checks.stdout)
+              if one["set"] is False and one["exposure"] not in (None, "0.0")]
+    return wrong + [f"unit: it does not say why {one} is open" for one in opened
+                    if not any(word in reasons for word in needed_words(one))] + (
+                        [] if opened else ["unit: systemd-analyze finds nothing open at all"])
+
+
 def catalog_complaints(catalog: pathlib.Path, source: str) -> list[str]:
     ids = re.findall(r'"([0-9a-f]{32})"', source)
     with tempfile.TemporaryDirectory() as name:
@@ -72,7 +102,8 @@ def catalog_complaints(catalog: pathlib.Path, source: str) -> list[str]:
 def main() -> int:
     folder, unit, catalog = (pathlib.Path(one) for one in sys.argv[1:])
     source = (folder.parent / "lib/model/condition.cpp").read_text(encoding="utf-8")
-    wrong = policy_complaints(folder) + unit_complaints(unit) + catalog_complaints(catalog, source)
+    wrong = policy_complaints(folder) + unit_complaints(unit)
+    wrong += exposure_complaints(unit) + catalog_complaints(catalog, source)
     print("\n".join(wrong) or "sound")
     return 1 if wrong else 0
 

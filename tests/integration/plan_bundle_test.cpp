@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cgctl plan --bundle: what would be done for bundles that do not run, without daemon and root.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
 
 #include "integration/documents.hpp"
 #include "integration/process.hpp"
@@ -32,6 +36,22 @@ class PlanBundle : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
+  /// The sandbox's bundle, with another cgroupsPath.
+  [[nodiscard]] std::string with_path(const std::string& path) const {
+    auto text = slurp(fs::path(KCG_TEST_DATA) / "bundles" / "containerd-sandbox.json");
+    const std::string key = "\"cgroupsPath\": \"";
+    const auto begin = text.find(key) + key.size();
+    text.replace(begin, text.find('"', begin) - begin, path);
+    const auto directory = root_ / fmt::format("other-{}", std::hash<std::string>{}(path));
+    fs::create_directory(directory);
+    std::ofstream(directory / "config.json") << text;
+    return directory;
+  }
+  static std::string slurp(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
   void put(const std::string& id, const std::string& capture) {
     fs::create_directory(root_ / id);
     fs::copy_file(fs::path(KCG_TEST_DATA) / "bundles" / capture, root_ / id / "config.json");
@@ -58,11 +78,11 @@ TEST_F(PlanBundle, NeedsNeitherDaemonNorRoot) {
   }
 }
 
-TEST_F(PlanBundle, TheLimitIsContainersPlusOverhead) {
-  EXPECT_NE(plan({"--assume-hierarchy", "v2", "--json"}).out.find("\"memory.max\": \"1172307968\""),
+TEST_F(PlanBundle, TheLimitIsBootMemoryContainersAndOverhead) {
+  EXPECT_NE(plan({"--assume-hierarchy", "v2", "--json"}).out.find("\"memory.max\": \"3319791616\""),
             std::string::npos);
   EXPECT_NE(plan({"--assume-hierarchy", "v1", "--json"})
-                .out.find("\"memory.limit_in_bytes\": \"1172307968\""),
+                .out.find("\"memory.limit_in_bytes\": \"3319791616\""),
             std::string::npos);
 }
 
@@ -90,6 +110,11 @@ TEST_F(PlanBundle, ErrorsNameTheFile) {
       {"no configuration",
        {"plan", "--bundle", root_ / kSandbox, "--config", "/nonexistent.toml"},
        "/nonexistent.toml"},
+      {"a container first", {"plan", "--bundle", root_ / kContainer}, "is a container of sandbox"},
+      {"a cgroup that cannot be", {"plan", "--bundle", with_path("a--b.slice:x:y")}, "a--b.slice"},
+      {"a container of another pod",
+       {"explain", "--bundle", with_path("/kubepods/other/x"), root_ / kContainer},
+       "does not belong to it"},
   };
   for (const auto& row : rows) {
     std::vector<std::string> argv = {KCG_CGCTL, "--json"};

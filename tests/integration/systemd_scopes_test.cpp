@@ -8,101 +8,14 @@
 
 #include <cerrno>
 #include <chrono>
-#include <functional>
 
 #include "integration/private_bus.hpp"
 #include "integration/stub_systemd.hpp"
 #include "proc/kernel_proc.hpp"
+#include "systemd_scopes_fixture.hpp"
 
 namespace kcg::integration {
-
 namespace {
-
-using Calls = std::vector<std::string>;
-
-constexpr const char* kUnit = "kata-sandbox-s.scope";
-constexpr const char* kSlice = "kubepods-podx.slice";
-constexpr const char* kNewSystemd = "257.13-1~deb13u1";
-constexpr const char* kOldSystemd = "252.39-1~deb12u2";
-
-class SystemdScopesTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto loop = Loop::create();
-    ASSERT_TRUE(loop);
-    loop_ = std::move(*loop);
-    auto proc = KernelProc::open();
-    ASSERT_TRUE(proc);
-    proc_ = std::move(*proc);
-  }
-  void TearDown() override {
-    scopes_.reset();
-    stub_.reset();
-  }
-
-  void serve(const char* version = kNewSystemd) {
-    stub_ = std::make_unique<StubSystemd>(loop_->get(), bus_.address(), version);
-  }
-  void reach(std::chrono::microseconds patience = std::chrono::seconds(20)) {
-    scopes_ = std::make_unique<SystemdScopes>(
-        *loop_, *proc_, bus_.address(),
-        [this](bool problem, const std::string& text) {
-          log_.push_back((problem ? "problem: " : "") + text);
-        },
-        patience);
-    scopes_->set_hint_sink([this](const Hint& hint) { hints_.push_back(hint); });
-  }
-  /// Everything is in its place and has been greeted.
-  void greet(const char* version = kNewSystemd) {
-    serve(version);
-    reach();
-    ASSERT_TRUE(until([&] { return stub_->count("Get ") == 1; }));
-  }
-
-  /// Turns the loop until something is so; false: it never was.
-  [[nodiscard]] bool until(const std::function<bool()>& so) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (!so()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      if (sd_event_run(loop_->get(), 100'000) < 0) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] TaskKey key(const Server& process) {
-    return proc_->stat(process.pid()).value().key;
-  }
-  [[nodiscard]] ScopeRequest request(std::vector<WantedFile> limits = {}) {
-    return {kUnit, kSlice, key(vmm_), std::move(limits)};
-  }
-  /// Asks for the scope and waits until the stand-in has the call.
-  void ask() {
-    ASSERT_TRUE(scopes_->start_scope(request()));
-    ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
-  }
-  [[nodiscard]] std::string start_call(const std::string& member, const std::string& limits = "") {
-    return "StartTransientUnit 'kata-sandbox-s.scope' 'fail' "
-           "[('Description' <s 'Kata Containers sandbox, placed by kata-cgroupd'>) "
-           "('Slice' <s 'kubepods-podx.slice'>) ('Delegate' <b true>) "
-           "('DefaultDependencies' <b false>) ('CollectMode' <s 'inactive-or-failed'>) "
-           "('TasksMax' <t 18446744073709551615>) " +
-           member + limits + "] []";
-  }
-  [[nodiscard]] static Hint job_hint(const std::string& problem = "") {
-    return {HintKind::job, kUnit, 0, problem};
-  }
-  [[nodiscard]] bool told() {
-    return until([&] { return !hints_.empty(); });
-  }
-
-  PrivateBus bus_{Policy::open};
-  Server vmm_{{"sleep", "1000"}};
-  std::unique_ptr<Loop> loop_;
-  std::unique_ptr<KernelProc> proc_;
-  std::unique_ptr<StubSystemd> stub_;
-  std::unique_ptr<SystemdScopes> scopes_;
-  std::vector<Hint> hints_;
-  std::vector<std::string> log_;
-};
 
 TEST_F(SystemdScopesTest, AsksForExactlyThis) {
   greet();
@@ -205,99 +118,6 @@ TEST_F(SystemdScopesTest, SystemdDoesNotAnswer) {
   stub_->job_removed("7", kUnit, "done");
   ASSERT_TRUE(scopes_->start_scope(request()));
   ASSERT_TRUE(until([&] { return stub_->waiting() == 1; })) << "it may be asked again";
-}
-
-// --- a unit of this name exists -----------------------------------------------------------------
-
-class LeftOver : public SystemdScopesTest {
- protected:
-  void meet(StubUnit unit) {
-    greet();
-    stub_->set_unit(kUnit, std::move(unit));
-    ask();
-    stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit was already loaded");
-  }
-  static constexpr const char* kOurs = systemd::kDescription;
-};
-
-TEST_F(LeftOver, FailedAndOurs) {
-  meet({kOurs, "failed"});
-  ASSERT_TRUE(until([&] { return stub_->count("ResetFailedUnit 'kata-sandbox-s.scope'") == 1; }));
-  stub_->answer();
-  ASSERT_TRUE(until([&] { return stub_->count("StartTransientUnit") == 2; }));
-  stub_->answer_job("8");
-  stub_->job_removed("8", kUnit, "done");
-  ASSERT_TRUE(told());
-  EXPECT_EQ(hints_, std::vector{job_hint()});
-}
-
-TEST_F(LeftOver, FailedAndStaysSo) {
-  meet({kOurs, "failed"});
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
-    stub_->answer();  // ResetFailedUnit
-    ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
-    stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit was already loaded");
-  }
-  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
-  stub_->answer();
-  ASSERT_TRUE(told()) << "not for ever";
-  EXPECT_EQ(stub_->count("StartTransientUnit"), 3U);
-  EXPECT_EQ(hints_.at(0).problem, "the unit has failed and stays so");
-}
-
-TEST_F(LeftOver, ActiveAndOursIsTheScope) {
-  meet({kOurs, "active"});
-  ASSERT_TRUE(told());
-  EXPECT_EQ(hints_, std::vector{job_hint()}) << "the next pass sees who is in it";
-  EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
-}
-
-TEST_F(LeftOver, StillBeingMade) {
-  meet({kOurs, "inactive", true, StubSystemd::job_path("9")});
-  ASSERT_TRUE(until([&] { return stub_->count("GetAll") == 1; }));
-  stub_->job_removed("9", kUnit, "done");
-  ASSERT_TRUE(told());
-  EXPECT_EQ(hints_, std::vector{job_hint()});
-}
-
-TEST_F(LeftOver, OnItsWayOut) {
-  meet({kOurs, "deactivating"});
-  ASSERT_TRUE(told());
-  EXPECT_EQ(hints_.at(0).problem, "the unit is deactivating");
-}
-
-TEST_F(LeftOver, GoneMeanwhile) {
-  meet({"x", "inactive", false});
-  ASSERT_TRUE(until([&] { return stub_->count("StartTransientUnit") == 2; }));
-  stub_->answer_job("8");
-  stub_->job_removed("8", kUnit, "done");
-  ASSERT_TRUE(told());
-  EXPECT_EQ(hints_, std::vector{job_hint()});
-}
-
-TEST_F(LeftOver, AUnitFile) {
-  meet({"x", "inactive", false});
-  for (unsigned i = 2; i <= 3; ++i) {
-    ASSERT_TRUE(until([&] { return stub_->count("StartTransientUnit") == i; }));
-    stub_->refuse("org.freedesktop.systemd1.UnitExists", "Unit has a fragment file");
-  }
-  ASSERT_TRUE(told()) << "not for ever";
-  EXPECT_EQ(hints_.at(0).problem, "systemd has the unit and does not start it");
-}
-
-TEST_F(LeftOver, SomebodyElsesIsNotTouched) {
-  for (const StubUnit& unit : {StubUnit{"a backup", "failed"}, StubUnit{"a backup", "active"},
-                               StubUnit{kOurs, "failed", false}}) {
-    hints_.clear();
-    meet(unit);
-    ASSERT_TRUE(told());
-    EXPECT_NE(hints_.at(0).problem.find("not ours"), std::string::npos) << hints_.at(0).problem;
-    EXPECT_EQ(stub_->count("ResetFailedUnit"), 0U);
-    EXPECT_EQ(stub_->count("StartTransientUnit"), 1U);
-    scopes_.reset();
-    stub_.reset();
-  }
 }
 
 // --- systemd or the bus comes and goes ----------------------------------------------------------

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/run-tests counts truly: each way for a test to end, against the expected counts.
+"""tools/run-tests and tools/check count truly, and their exit status says the same.
 
 usage: counting.py ROOT
 
-Meson is replaced by a program that lists one made-up test; the test is a shell script.
+Each way for a test to end, against the expected counts: meson is replaced by a program that lists
+one made-up test; the test is a shell script. And each way for tools/check to end, with what it
+calls replaced by shell scripts.
 """
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,7 +58,7 @@ TABLE = {
 
 
 def counted(run_tests: pathlib.Path, row: tuple) -> tuple[tuple[int, ...], bool]:
-    """The counts of the last line, and whether the exit status agrees with them."""
+    """What tools/run-tests tells of the one test of this row."""
     script, protocol, suite, arguments, in_ci, _ = row
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
@@ -70,6 +73,11 @@ def counted(run_tests: pathlib.Path, row: tuple) -> tuple[tuple[int, ...], bool]
             [run_tests, name, *arguments], capture_output=True, text=True, check=False,
             env={"PATH": f"{name}:{os.environ['PATH']}", "CI": in_ci},
         )
+    return last_line(done)
+
+
+def last_line(done: subprocess.CompletedProcess) -> tuple[tuple[int, ...], bool]:
+    """The counts of the last line, and whether the exit status agrees with them."""
     last = done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr
     match = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", last)
     if match is None:
@@ -78,7 +86,38 @@ def counted(run_tests: pathlib.Path, row: tuple) -> tuple[tuple[int, ...], bool]
     return counts, (done.returncode != 0) == (counts[1] > 0)
 
 
+# name: (what tools/check calls, and what it runs; arguments; (passed, failed, skipped))
+CHECKS = {
+    "one stage": ({}, ["format"], (2, 0, 0)),
+    "all stages": ({}, [], (7, 0, 0)),
+    "a bad stage": ({"tools/format": "exit 1"}, ["format", "e2e"], (2, 1, 0)),
+    "a bad build": ({"ninja": "exit 1"}, ["gcc", "e2e"], (2, 1, 0)),
+    "a bad test": ({"tests/e2e/run": 'echo "failed it" >>"$2"'}, ["e2e"], (1, 1, 0)),
+    "nothing can be installed": ({"tools/install-deps": "exit 1"}, ["format"], (0, 1, 0)),
+    "a stage that dies": ({"tests/e2e/run": "kill -KILL $$"}, ["e2e"], (1, 1, 0)),
+}
+WELL = '[[ "$*" != *--summary* ]] || echo "passed $0" >>"${@: -1}"'
+
+
+def checked(check: pathlib.Path, programs: dict, arguments: list) -> tuple[tuple[int, ...], bool]:
+    """What tools/check tells when these programs end like this, and all others well."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for folder in ("tools", "tests/e2e"):
+            (root / folder).mkdir(parents=True)
+        shutil.copy(check, root / "tools/check")
+        called = ("install-deps", "format", "build", "run-tests", "debian13")
+        for program in (*(f"tools/{tool}" for tool in called), "tests/e2e/run", "ninja"):
+            script = f"#!/bin/bash\n{programs.get(program, WELL)}\n"
+            (root / program).write_text(script, encoding="utf-8")
+            (root / program).chmod(0o755)
+        environment = os.environ | {"PATH": f"{name}:{os.environ['PATH']}"}
+        return last_line(subprocess.run([root / "tools/check", *arguments], capture_output=True,
+                                        text=True, check=False, env=environment))
+
+
 def main() -> int:
+    check = pathlib.Path(sys.argv[1]).resolve() / "tools/check"
     run_tests = pathlib.Path(sys.argv[1]).resolve() / "tools/run-tests"
     wrong = 0
     for name, row in TABLE.items():
@@ -86,6 +125,11 @@ def main() -> int:
         if counts != row[-1] or not agrees:
             wrong += 1
             print(f"{name}: counted {counts}, expected {row[-1]}; exit status agrees: {agrees}")
+    for name, (programs, arguments, expected) in CHECKS.items():
+        counts, agrees = checked(check, programs, arguments)
+        if counts != expected or not agrees:
+            wrong += 1
+            print(f"{name}: counted {counts}, expected {expected}; exit status agrees: {agrees}")
     return 1 if wrong else 0
 
 

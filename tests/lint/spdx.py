@@ -8,6 +8,7 @@ import lint
 LINE = "SPDX-License-Identifier: Apache-2.0"
 HEAD_LINES = 5  # behind a script's #! or an XML declaration and doctype
 COMMENTLESS = {"LICENSE"}
+COMMENTLESS_PATHS = {"tools/package/debian/copyright", "tools/package/debian/source/format"}
 COMMENTLESS_SUFFIXES = {".json", ".bin", ".txt", ".bz2", ".gz"}
 
 
@@ -15,6 +16,8 @@ def check(root: pathlib.Path) -> lint.Complaints:
     complaints = []
     for path in lint.files(root):
         if path.name in COMMENTLESS or path.suffix in COMMENTLESS_SUFFIXES:
+            continue
+        if str(path.relative_to(root)) in COMMENTLESS_PATHS:
             continue
         if lint.is_data(path, root):
             continue

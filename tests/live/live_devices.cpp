@@ -75,8 +75,11 @@ TEST_P(LiveDevices, LaterRulesFollow) {
 }
 
 TEST_P(LiveDevices, WithoutTheRightToAttachNothingIsMoved) {
-  // Without the first it may not take hold of a program, without all three not even see any.
-  for (const char* const drop : {"-sys_admin", "-sys_admin,-net_admin,-bpf"}) {
+  // Without the first it may not even mark its group, without all three not see any program.
+  const std::pair<const char*, const char*> rows[] = {
+      {"-sys_admin", "WriteFailed: mark "},
+      {"-sys_admin,-net_admin,-bpf", "DevicePolicyNotCarried: "}};
+  for (const auto& [drop, complaint] : rows) {
     SCOPED_TRACE(drop);
     const auto sandbox = node_->sandbox();
     const auto kata = make_kata_group(*sandbox);
@@ -85,8 +88,8 @@ TEST_P(LiveDevices, WithoutTheRightToAttachNothingIsMoved) {
     start_daemon({.wrapper = {"/usr/bin/setpriv", fmt::format("--bounding-set={}", drop)}});
     sandbox->start();
     const auto truth = sandbox->truth();
-    ASSERT_TRUE(wait_until([&] {
-      return daemon_->log().find("DevicePolicyNotCarried: ") != std::string::npos;
+    ASSERT_TRUE(wait_until([&, said = complaint] {
+      return daemon_->log().find(said) != std::string::npos;
     })) << daemon_->log();
     for (const auto& thread : threads_of(truth.vmm))
       EXPECT_EQ(thread.groups.at(""), sandbox->kata_group());
@@ -95,7 +98,7 @@ TEST_P(LiveDevices, WithoutTheRightToAttachNothingIsMoved) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Trees, LiveDevices, testing::Values(Tree::v2), tree_name);
+KCG_ON_TREE(LiveDevices, v2);
 
 }  // namespace
 }  // namespace kcg::live

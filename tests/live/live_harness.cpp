@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/must.hpp"
@@ -79,8 +80,10 @@ TEST_P(LiveHarness, PullBacksMoveWhatKatasWould) {
   for (const auto& thread : threads_of(truth.vmm)) EXPECT_EQ(at(thread.tid), sandbox->kata_group());
 }
 
-TEST_P(LiveHarness, ShimWithoutCgroupOnlyHasItsOverheadGroup) {
-  if (!v1()) return;  // on v2 the whole VMM goes to Kata's group at once
+/// What only v1 has, or what does not depend on the tree.
+class LiveHarnessV1 : public LiveHarness {};
+
+TEST_P(LiveHarnessV1, ShimWithoutCgroupOnlyHasItsOverheadGroup) {
   const auto sandbox = node_->sandbox({.standin = {{"CGROUP_ONLY", "0"}}});
   sandbox->start();
   const auto truth = sandbox->truth();
@@ -90,8 +93,7 @@ TEST_P(LiveHarness, ShimWithoutCgroupOnlyHasItsOverheadGroup) {
   EXPECT_EQ(at(*truth.vcpus.begin()), sandbox->kata_group());
 }
 
-TEST_P(LiveHarness, StrangersAreAsManyAsAsked) {
-  if (!v1()) return;  // once is enough
+TEST_P(LiveHarnessV1, StrangersAreAsManyAsAsked) {
   Command command;
   command.argv = {built("tests/support/strangers"), "500"};
   command.output = node_->run_root() + "/strangers";
@@ -125,6 +127,99 @@ TEST_P(LiveHarness, EndLeavesNeitherGroupsNorState) {
   EXPECT_FALSE(exists(sandbox->bundle()));
 }
 
+/// The CPUs that a thread may use, as the kernel says: "0-1".
+std::string allowed_cpus(int tid) {
+  const auto text = slurp("/proc/" + std::to_string(tid) + "/status");
+  for (const auto line : lines(text))
+    if (line.starts_with("Cpus_allowed_list:")) return std::string(trim(line.substr(18)));
+  return {};
+}
+
+TEST_P(LiveHarnessV1, PinningFollowsTheContainersAndFailsAsKatas) {
+  const auto sandbox = node_->sandbox({.vcpus = 2, .standin = {{"PINNING", "1"}}});
+  sandbox->start();
+  const auto vcpus = sandbox->truth().vcpus;
+  const auto allowed = [&] {
+    std::set<std::string> all;
+    for (const int tid : vcpus) all.insert(allowed_cpus(tid));
+    return all;
+  };
+  sandbox->run_container({.id = "one", .cpus = "0-1"});
+  EXPECT_EQ(allowed(), (std::set<std::string>{"0", "1"})) << "as many vCPUs as CPUs";
+  sandbox->run_container({.id = "two", .cpus = "0"});
+  sandbox->ask("update one cpus=0");
+  EXPECT_EQ(allowed(), std::set<std::string>{"0"}) << "no longer as many";
+  EXPECT_EQ(slurp_line(node_->corner().directory(sandbox->kata_group(), "cpuset") + "/cpuset.cpus"),
+            "0");
+
+  // What somebody does to a pod who keeps a vCPU in a narrower group than Kata's.
+  const auto narrow = sandbox->pod_group() + "/narrow";
+  node_->corner().make(narrow);
+  const auto directory = node_->corner().directory(narrow, "cpuset");
+  ASSERT_EQ(scribble(directory + "/cpuset.cpus", "0"), 0);
+  ASSERT_EQ(scribble(directory + "/tasks", std::to_string(*vcpus.begin())), 0);
+  ASSERT_EQ(scribble(directory + "/tasks", std::to_string(*vcpus.rbegin())), 0);
+  try {
+    sandbox->ask("update two cpus=0-1");
+    FAIL() << "Kata's call fails then";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("affinity to cpu [1]: Invalid argument"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_P(LiveHarness, ContainersComeAndGoInKatasFiles) {
+  const auto sandbox = node_->sandbox({.standin = {{"SAVE_GAP_MS", "5"}}});
+  sandbox->start();
+  sandbox->run_container({.id = "one"});
+  const auto state = node_->run_root() + "/run/vc/sbs/" + sandbox->id();
+  const auto says = [](const std::string& file, const std::string& text) {
+    return slurp(file + "/persist.json").find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(says(state, "\"ID\": \"one\""));
+  EXPECT_TRUE(says(state + "/one", "\"State\": \"running\""));
+  sandbox->ask("update one quota=70000 memory=1048576");
+  EXPECT_TRUE(says(state, "\"quota\": 70000"));
+  sandbox->ask("stop one");
+  EXPECT_TRUE(says(state + "/one", "\"State\": \"stopped\""));
+  sandbox->ask("delete one");
+  EXPECT_FALSE(exists(state + "/one"));
+  EXPECT_FALSE(says(state, "\"ID\": \"one\""));
+  EXPECT_TRUE(exists(bundle_directory(node_->run_root(), "one"))) << "the engine's to remove";
+  EXPECT_THROW(sandbox->ask("delete one"), std::exception);
+}
+
+TEST_P(LiveHarness, EndsInEveryOrderAndReturns) {
+  for (const char* const order : {"state vmm leave groups", "vmm leave groups state",
+                                  "vmm state leave groups", "leave vmm groups state"}) {
+    const auto sandbox = node_->sandbox({.id = "again"});
+    sandbox->start();
+    const auto vmm = sandbox->truth().vmm;
+    sandbox->ask(std::string("end ") + order);
+    EXPECT_FALSE(alive(vmm)) << order;
+    EXPECT_TRUE(node_->corner().find("kata_").empty()) << order;
+    EXPECT_FALSE(exists(node_->run_root() + "/run/vc/sbs/again")) << order;
+    sandbox->shim().signal(SIGTERM);
+    EXPECT_EQ(sandbox->shim().wait(kPatience), 0) << order;
+    sandbox->remove_files();
+  }
+}
+
+TEST_P(LiveHarnessV1, BootMemoryIsUsedByTheGuest) {
+  const auto rss = [](int pid) {
+    const auto statm = slurp_line("/proc/" + std::to_string(pid) + "/statm");
+    return parse_u64(words(statm)[1]).value_or(0) / 256;
+  };
+  for (const auto& [key, value] : {std::pair("GUEST", "touch"), std::pair("PREALLOC", "1")}) {
+    const auto sandbox = node_->sandbox({.standin = {{"MEMORY_MIB", "256"}, {key, value}}});
+    sandbox->start();
+    const auto vmm = sandbox->truth().vmm;
+    EXPECT_TRUE(wait_until([&] { return rss(vmm) > 250; })) << key << ": " << rss(vmm) << " MiB";
+    sandbox->end();
+  }
+}
+
 TEST_P(LiveHarness, StartHelperLeavesTheShimsPid) {
   const auto sandbox = node_->sandbox();
   auto command = sandbox->shim_command();
@@ -149,12 +244,13 @@ TEST_P(LiveHarness, NodeLeavesNothing) {
   node_.reset();
   EXPECT_FALSE(alive(truth.vmm));
   for (const char* const version : {"v1", "v2"})
-    for (const auto& mount : must(standin::find_mounts(version)))
+    for (const auto& mount : mounts_of(version))
       EXPECT_FALSE(exists(mount.path + top)) << mount.path;
   EXPECT_FALSE(exists(run_root));
 }
 
 KCG_ON_BOTH_TREES(LiveHarness);
+KCG_ON_TREE(LiveHarnessV1, v1);
 
 }  // namespace
 }  // namespace kcg::live

@@ -6,7 +6,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
+#include <deque>
 #include <filesystem>
+#include <random>
+#include <vector>
 
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
@@ -226,6 +230,58 @@ TEST_P(LiveLifecycle, Kill9AtAnyMomentIsHealedByTheNextStart) {
     sandbox->end();
     EXPECT_EQ(gone(*sandbox), "");
   }
+}
+
+TEST_P(LiveLifecycle, TwentyOrdinaryPodsAreNoReasonToSayAnything) {
+  start_daemon();
+  for (int i = 0; i < 20; ++i) {
+    const auto sandbox = placed({.pod = fmt::format("pod{}", i),
+                                 .vcpus = 2,
+                                 .standin = {{"HELPER", "1"}, {"SAVE_GAP_MS", "5"}}});
+    for (const char* const name : {"first", "second"}) {
+      const auto id = fmt::format("{}{}", name, i);
+      // The cgroup2 tree beside v1 has neither memory nor cpu.
+      sandbox->run_container({id, name, v1() ? 64 << 20 : 0, v1() ? 50'000 : 0});
+      EXPECT_EQ(settle(*sandbox), "");
+      if (i % 2 == 0) sandbox->end_container(id);
+    }
+    sandbox->end();
+    EXPECT_EQ(gone(*sandbox), "");
+  }
+  EXPECT_EQ(daemon_->complaints(), "");
+}
+
+/// Starts and ends go on while the daemon is killed again and again; KCG_KILLS says how often.
+TEST_P(LiveLifecycle, AStormOfKillsLosesAndLeaksNothing) {
+  constexpr std::size_t kLiving = 6;
+  const char* const wanted = std::getenv("KCG_KILLS");
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  std::deque<std::unique_ptr<Sandbox>> living;
+  std::vector<std::unique_ptr<Sandbox>> ended;
+  start_daemon();
+  for (int kill = wanted != nullptr ? std::atoi(wanted) : 30; kill > 0; --kill) {
+    living.push_back(node_->sandbox(
+        {.pod = fmt::format("pod{}", kill), .names = true, .light = true, .vcpus = 2}));
+    living.back()->start();
+    if (living.size() > kLiving) {
+      living.front()->end();
+      ended.push_back(std::move(living.front()));
+      living.pop_front();
+    }
+    // At whatever moment, but not always at the same one.
+    const auto before = node_->corner().find("kata-sandbox-").size();
+    const std::chrono::milliseconds patience(random() % 80);
+    (void)wait_until([&] { return node_->corner().find("kata-sandbox-").size() != before; },
+                     patience);
+    daemon_->kill9();
+    daemon_->start();
+  }
+  for (const auto& sandbox : living) EXPECT_EQ(settle(*sandbox), "");
+  for (const auto& sandbox : ended) EXPECT_EQ(gone(*sandbox), "");
+  for (const auto& sandbox : living) sandbox->end();
+  for (const auto& sandbox : living) EXPECT_EQ(gone(*sandbox), "");
 }
 
 KCG_ON_BOTH_TREES(LiveLifecycle);

@@ -3,7 +3,9 @@
 // Limits in force on a real kernel: what is written reads back, holds real vCPUs, survives the
 // daemon, and who is killed for lack of memory is told of. v1 alone: the cgroup2 tree beside it has
 // neither cpu nor memory.
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -17,10 +19,12 @@ namespace kcg::live {
 namespace {
 
 using std::chrono::duration;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kBootMib = 128;  ///< of the stand-in's VMM
 constexpr const char* kOverheadKey = "io.katacontainers.config.hypervisor.memory_overhead";
 
 /// 0 when there is no such line.
@@ -47,7 +51,22 @@ class LiveLimits : public LiveTest {
     return slurp_line(node_->corner().directory(sandbox.group() + below, controller) + "/" + name);
   }
   [[nodiscard]] bool memory_becomes(const Sandbox& sandbox, std::uint64_t mib) const {
-    return wait_until([&] { return memory(sandbox) == std::to_string(mib * kMib); });
+    return wait_until([&] { return memory(sandbox) == limit(mib); });
+  }
+  /// Of `mib` for containers and overhead; the VM boots with another 128 MiB.
+  [[nodiscard]] static std::string limit(std::uint64_t mib) {
+    return std::to_string((kBootMib + mib) * kMib);
+  }
+  /// Waits until the daemon has nothing more to look at: from then on only an event wakes it.
+  [[nodiscard]] bool daemon_rests() const {
+    auto used = cpu_time(daemon_->pid());
+    auto since = steady_clock::now();
+    return wait_until([&] {
+      const auto now = cpu_time(daemon_->pid());
+      if (now != used) since = steady_clock::now();
+      used = now;
+      return steady_clock::now() - since > std::chrono::milliseconds(1500);
+    });
   }
   [[nodiscard]] std::string memory(const Sandbox& sandbox) const {
     return file(sandbox, "", "memory", "memory.limit_in_bytes");
@@ -85,12 +104,95 @@ TEST_P(LiveLimits, MemoryGrowsAndSurvivesTheDaemon) {
   EXPECT_TRUE(memory_becomes(*sandbox, 128 + 64 + 200)) << "the guest does not give it back";
   EXPECT_EQ(daemon_->terminate(), 0);
   daemon_->start();
-  EXPECT_EQ(memory(*sandbox), std::to_string((128 + 64 + 200) * kMib));
+  EXPECT_EQ(memory(*sandbox), limit(128 + 64 + 200));
   daemon_->kill9();
   daemon_->start();
-  EXPECT_EQ(memory(*sandbox), std::to_string((128 + 64 + 200) * kMib));
+  EXPECT_EQ(memory(*sandbox), limit(128 + 64 + 200));
   add_container(*sandbox, "three", 256 * kMib);
   EXPECT_TRUE(memory_becomes(*sandbox, 128 + 256 + 200)) << memory(*sandbox);
+}
+
+TEST_P(LiveLimits, AHandChangedLimitIsPutBackByEvent) {
+  start_daemon();  // its resync is an hour away
+  const auto sandbox = node_->sandbox();
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  add_container(*sandbox, "one", 128 * kMib, 100'000);
+  const auto quota = [&] { return file(*sandbox, "/vcpu", "cpu", "cpu.cfs_quota_us"); };
+  ASSERT_TRUE(wait_until([&] { return quota() == "100000"; })) << quota();
+  ASSERT_TRUE(daemon_rests());
+  const auto vcpu = node_->corner().directory(sandbox->group() + "/vcpu");
+  for (const char* const changed : {"-1", "50000"}) {
+    ASSERT_EQ(scribble(vcpu + "/cpu.cfs_quota_us", changed), 0);
+    EXPECT_TRUE(wait_until([&] { return quota() == "100000"; })) << quota();
+  }
+  ASSERT_EQ(scribble(vcpu + "/cpu.shares", "2"), 0);
+  EXPECT_TRUE(wait_until([&] { return file(*sandbox, "/vcpu", "cpu", "cpu.shares") != "2"; }));
+  EXPECT_EQ(daemon_->standing_complaints(), "");
+}
+
+TEST_P(LiveLimits, TenContainersOneAfterTheOtherAreNoContest) {
+  start_daemon();
+  const auto sandbox = node_->sandbox();
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  const auto quota = [&] { return file(*sandbox, "/vcpu", "cpu", "cpu.cfs_quota_us"); };
+  for (int count = 1; count <= 10; ++count) {
+    add_container(*sandbox, fmt::format("c{}", count), 16 * kMib, 10'000);
+    const auto expected = std::to_string(count * 10'000);
+    ASSERT_TRUE(wait_until([&] { return quota() == expected; })) << quota() << " " << expected;
+  }
+  for (int turn = 0; turn < 10; ++turn) {  // the tenth goes and comes back, again and again
+    remove_bundle(node_->run_root(), "c10");
+    ASSERT_TRUE(wait_until([&] { return quota() == "90000"; })) << quota();
+    add_container(*sandbox, "c10", 16 * kMib, 10'000);
+    ASSERT_TRUE(wait_until([&] { return quota() == "100000"; })) << quota();
+  }
+  EXPECT_EQ(daemon_->standing_complaints(), "");
+}
+
+TEST_P(LiveLimits, WhoRewritesALimitIsToldAndLeftAlone) {
+  start_daemon();
+  const auto sandbox = node_->sandbox();
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  add_container(*sandbox, "one", 128 * kMib, 100'000);
+  const auto quota = [&] { return file(*sandbox, "/vcpu", "cpu", "cpu.cfs_quota_us"); };
+  ASSERT_TRUE(wait_until([&] { return quota() == "100000"; })) << quota();
+  const auto path = node_->corner().directory(sandbox->group() + "/vcpu") + "/cpu.cfs_quota_us";
+  for (int repair = 1; repair <= 6; ++repair) {
+    ASSERT_EQ(scribble(path, "-1"), 0);
+    ASSERT_TRUE(wait_until([&] { return quota() == "100000"; })) << repair;
+  }
+  const auto told = fmt::format(
+      "sandbox '{}': Contested: cpu.cfs_quota_us of {}/vcpu: somebody "
+      "else writes '-1' again and again where '100000' was written",
+      sandbox->id(), sandbox->group());
+  EXPECT_TRUE(wait_until([&] { return daemon_->log().find(told) != std::string::npos; })) << told;
+  ASSERT_EQ(scribble(path, "-1"), 0);
+  ASSERT_TRUE(daemon_rests());
+  EXPECT_EQ(quota(), "-1") << "it is left alone";
+  // What the pod itself changes is written at once.
+  add_container(*sandbox, "two", 128 * kMib, 50'000);
+  EXPECT_TRUE(wait_until([&] { return quota() == "150000"; })) << quota();
+}
+
+TEST_P(LiveLimits, AThreadOutOfItsGroupFailsTheList) {
+  const auto sandbox = node_->sandbox();
+  {
+    start_daemon();
+    sandbox->start();
+    ASSERT_EQ(settle(*sandbox), "");
+    EXPECT_EQ(daemon_->terminate(), 0);
+  }
+  EXPECT_EQ(cgctl({"list", "--failing"}).find("thread "), std::string::npos);
+  const auto elsewhere = node_->corner().directory(sandbox->group() + "/io") + "/tasks";
+  const auto tid = std::to_string(*sandbox->truth().vcpus.begin());
+  ASSERT_EQ(scribble(elsewhere, tid), 0);
+  const auto shown = cgctl({"list", "--failing"});
+  EXPECT_NE(shown.find("thread " + tid + " (vcpu) is in " + sandbox->group() + "/io"),
+            std::string::npos)
+      << shown;
 }
 
 /// Value: CPU time and throttling of a group since it was made.
@@ -144,6 +246,41 @@ TEST_P(LiveLimits, TwoSpinningVcpusGetOneCpuAndIoThreadsAreNotHeld) {
   }
 }
 
+/// The kernel refuses a pod's quota below that of a group inside it. The kubelet lowers the
+/// containers first, then the pod: between the two lies its way back from the runtime and to the
+/// pod's group, which takes a real one some milliseconds.
+TEST_P(LiveLimits, ThePodsQuotaCanBeLoweredRightAfterItsContainers) {
+  constexpr int kRounds = 200;
+  start_daemon();
+  const auto sandbox = node_->sandbox({});
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  sandbox->run_container({"one", "app", 128 * kMib, 100'000});
+  const auto pod = node_->corner().directory(sandbox->pod_group(), "cpu") + "/cpu.cfs_quota_us";
+  const auto vcpu_becomes = [&](const std::string& quota) {
+    return wait_until([&] { return file(*sandbox, "/vcpu", "cpu", "cpu.cfs_quota_us") == quota; });
+  };
+  int at_once = 0, worst = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_EQ(scribble(pod, "125000"), 0) << "raised: the pod goes first";
+    sandbox->ask("update one quota=100000");
+    ASSERT_TRUE(vcpu_becomes("100000")) << round;
+    sandbox->ask("update one quota=50000");
+    int tries = 0;
+    const auto lowered = [&] {
+      ++tries;
+      return scribble(pod, "75000") == 0;
+    };
+    ASSERT_TRUE(wait_until(lowered, milliseconds(500), milliseconds(1)))
+        << "round " << round << ": the pod cannot be resized";
+    at_once += tries == 1 ? 1 : 0;
+    worst = std::max(worst, tries);
+  }
+  std::printf("%d of %d lowered at the first try, the worst after %d tries 1 ms apart\n", at_once,
+              kRounds, worst);
+  EXPECT_EQ(daemon_->log().find("Contested"), std::string::npos);
+}
+
 TEST_P(LiveLimits, AGuestThatOutgrowsItsMemoryIsToldOfAndItsNeighboursLive) {
   start_daemon();
   const auto neighbour = node_->sandbox({.pod = "podb"});
@@ -161,13 +298,13 @@ TEST_P(LiveLimits, AGuestThatOutgrowsItsMemoryIsToldOfAndItsNeighboursLive) {
   const auto expected = fmt::format(
       "sandbox '{}': OomKilled: the kernel killed 1 process in {} for lack of memory: {}, the "
       "sandbox's own group, allows {} bytes; usage ",
-      sandbox->id(), sandbox->group(), sandbox->group(), (64 + 96) * kMib);
+      sandbox->id(), sandbox->group(), sandbox->group(), (kBootMib + 64 + 96) * kMib);
   EXPECT_TRUE(wait_until([&] { return daemon_->log().find(expected) != std::string::npos; }))
       << expected;
   const auto budget = fmt::format(
-      "its budget is S + O = ({} (the engine's memory total for the pod)"
+      "its budget is B + S + O = {} + ({} (the engine's memory total for the pod)"
       ") + {} = {} bytes",
-      64 * kMib, 96 * kMib, (64 + 96) * kMib);
+      kBootMib * kMib, 64 * kMib, 96 * kMib, (kBootMib + 64 + 96) * kMib);
   EXPECT_NE(daemon_->log().find(budget), std::string::npos) << budget;
   for (const auto& shown : {cgctl({"list"}), cgctl({"show", sandbox->id()})})
     EXPECT_NE(shown.find("OomKilled"), std::string::npos) << shown;
@@ -185,6 +322,7 @@ TEST_P(LiveLimits, WhatDoesNotFitIsSaidUntilItFits) {
   const auto full = node_->sandbox({.pod = "poda", .annotations = {{kOverheadKey, "1"}}});
   full->start();
   ASSERT_EQ(settle(*full), "");
+  full->ask("fill-memory 256");
   add_container(*full, "one", kMib);
   EXPECT_TRUE(logged(fmt::format("sandbox '{}': LimitBelowUsage: ", full->id())));
   EXPECT_GT(parse_u64(memory(*full)).value_or(0), std::uint64_t{1} << 62) << "nothing was written";
@@ -198,11 +336,11 @@ TEST_P(LiveLimits, WhatDoesNotFitIsSaidUntilItFits) {
   const auto about = fmt::format("sandbox '{}': ", sandbox->id());
   EXPECT_TRUE(
       logged(about + fmt::format("ParentUndersized: {} allows {} bytes of memory, the "
-                                 "sandbox needs {}, of which {} are overhead",
+                                 "containers and their overhead need {}, of which {} are overhead",
                                  sandbox->pod_group(), 200 * kMib, 328 * kMib, 200 * kMib)));
   EXPECT_TRUE(
       logged(about + fmt::format("VmLargerThanLimit: the VM has {} bytes of RAM and needs "
-                                 "{} with its overhead, but {} allows {}",
+                                 "{} with its overhead, {} allows {}",
                                  128 * kMib, 328 * kMib, sandbox->pod_group(), 200 * kMib)));
   ASSERT_EQ(scribble(pod + "/memory.limit_in_bytes", std::to_string(400 * kMib)), 0);
   sandbox->ask("move-self");  // somebody has to look: nobody tells of a limit
@@ -210,7 +348,7 @@ TEST_P(LiveLimits, WhatDoesNotFitIsSaidUntilItFits) {
   EXPECT_TRUE(logged(about + "VmLargerThanLimit cleared"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Trees, LiveLimits, testing::Values(Tree::v1), tree_name);
+KCG_ON_TREE(LiveLimits, v1);
 
 }  // namespace
 }  // namespace kcg::live

@@ -24,9 +24,7 @@ class Groups : public ::testing::TestWithParam<const char*> {
     if (!host) GTEST_SKIP() << host.error().text;
     tree_ = KernelTree::open(*host).value();
     hierarchy_ = host->hierarchies.front().name;
-    auto watch = GroupWatch::create(rig_.loop(), *host, rig_.sink());
-    ASSERT_TRUE(watch) << watch.error().text;
-    watch_ = std::move(*watch);
+    watch_ = std::make_unique<GroupWatch>(rig_.loop(), *host, rig_.sink(), rig_.tell());
     top_ = {hierarchy_, CgroupPath::parse(fmt::format("/kcg-watch-{}", ::getpid())).value()};
     const auto made = tree_->make(top_);
     ASSERT_TRUE(made) << made.error().text;
@@ -47,8 +45,8 @@ class Groups : public ::testing::TestWithParam<const char*> {
     ASSERT_TRUE(moved) << moved.error().text;
   }
   void watch(const std::string& id, const std::vector<GroupFile>& files) {
-    const auto watched = watch_->watch(id, files);
-    ASSERT_TRUE(watched) << watched.error().text;
+    watch_->watch(id, files);
+    ASSERT_EQ(rig_.problem(), "");
   }
 
   Rig rig_;
@@ -108,6 +106,24 @@ TEST_P(Groups, MadeAnewAreWatchedAnew) {
   helper.end();
 }
 
+TEST_P(Groups, TellOfTheirLimitsAndOfNothingElse) {
+  const bool unified = GetParam() == std::string("v2");
+  watch("s1", {{group("a"), kLimitFiles}});
+  watch("fence", {{top_, "cgroup.procs"}});
+  EXPECT_EQ(watch_->size(), 2U);
+  Helper helper([] {});
+  move(helper.pid(), group("a"));
+  move(helper.pid(), top_);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0) << "a move is no limit";
+  const auto file = std::string(unified ? "pids.max" : "cpu.shares");
+  if (const auto old = tree_->read(group("a"), file)) {
+    ASSERT_TRUE(tree_->write(group("a"), file, "512"));
+    EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  }
+  helper.end();
+}
+
 TEST_P(Groups, TellOfTheirChildren) {
   watch("s1", {{top_, ""}});
   make("b");
@@ -117,17 +133,55 @@ TEST_P(Groups, TellOfTheirChildren) {
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
 }
 
-TEST_P(Groups, OfUnifiedTreesTellWhenTheyRunEmpty) {
-  if (!tree_->host().unified()) return;  // v1 has no such file
+/// v1 has no file that tells of it.
+class GroupsOfV2 : public Groups {};
+
+TEST_P(GroupsOfV2, TellWhenTheyRunEmpty) {
   Helper helper([] {});
   move(helper.pid(), group("a"));
-  watch("s1", {{group("a"), "cgroup.events"}});
+  watch_->watch("s1", {{group("a"), kPopulation}}, {group("a")});
   helper.end();
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
-  EXPECT_TRUE(tree_->read(group("a"), "cgroup.events")->starts_with("populated 0"));
+  EXPECT_TRUE(tree_->read(group("a"), kPopulation)->starts_with("populated 0"));
+}
+
+TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
+  make("b");
+  watch_->watch("s1", {{group("a"), kPopulation}}, {group("a")});
+  watch_->watch("s2", {{group("a"), kPopulation}});
+  watch_->watch("s3", {{group("b"), kPopulation}});
+  Helper first([] {}), second([] {});
+  move(first.pid(), group("a"));
+  move(second.pid(), group("b"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s3"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
+  EXPECT_GE(rig_.count(HintKind::group, "s2"), 1);
+  first.end();
+  second.end();
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+}
+
+TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
+  watch("s1", {{top_, kChildren, "one"}});
+  watch("s2", {{top_, kChildren, "two"}});
+  EXPECT_EQ(watch_->size(), 1U);
+  make("stranger");
+  make("one");
+  make("two");
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 1);
+  EXPECT_EQ(rig_.count(HintKind::group, "s2"), 1);
+  watch_->unwatch("s1");
+  rig_.forget();
+  ASSERT_TRUE(tree_->remove(group("one")));
+  ASSERT_TRUE(tree_->remove(group("two")));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, Groups, ::testing::Values("v1", "v2"),
+                         [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Trees, GroupsOfV2, ::testing::Values("v2"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "cgroup/host.hpp"
 #include "cgroup/kernel_tree.hpp"
+#include "daemon/watch/losses.hpp"
 #include "daemon/watch/oom.hpp"
 #include "live/watch_rig.hpp"
 
@@ -38,7 +39,8 @@ class Oom : public ::testing::Test {
     ASSERT_TRUE(tree_->write(group_, "memory.limit_in_bytes", "16777216"));
   }
   [[nodiscard]] std::unique_ptr<OomWatch> watch(bool may_write) {
-    auto watch = OomWatch::create(rig_.loop(), host_, may_write, rig_.sink()).value();
+    auto watch =
+        std::make_unique<OomWatch>(rig_.loop(), host_, may_write, rig_.sink(), rig_.tell());
     watch->watch("S", {group_});
     return watch;
   }
@@ -80,10 +82,88 @@ TEST_F(Oom, AGroupThatWasMadeAnewIsHeardAnew) {
 
 TEST_F(Oom, NothingIsWrittenWhereNothingMayBe) { EXPECT_EQ(watch(false)->size(), 0U); }
 
+TEST_F(Oom, AModeThatChangesIsFollowed) {
+  const auto watching = watch(false);
+  watching->set_may_write(true);
+  watching->watch("S", {group_});
+  outgrow();
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
+  watching->set_may_write(false);
+  EXPECT_EQ(watching->size(), 0U) << "what was written for is dropped";
+  watching->watch("S", {group_});
+  EXPECT_EQ(watching->size(), 0U);
+}
+
 TEST_F(Oom, WhatIsNotWatchedAnyMoreIsNotKept) {
   const auto watching = watch(true);
   watching->unwatch("S");
   EXPECT_EQ(watching->size(), 0U);
+}
+
+/// Where this machine has no memory controller on v2: its file in a directory like any other, since
+/// inotify does not care who writes.
+class OomOnV2 : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Hierarchy unified;
+    unified.unified = true;
+    unified.mount_point = ground_.path();
+    host_.hierarchies = {unified};
+    for (const char* pod : {"pod", "other"}) {
+      make_directories(ground_ / pod);
+      kills(pod, 0, 0);
+    }
+  }
+  [[nodiscard]] static GroupRef group(const std::string& name) {
+    return {"", CgroupPath::parse("/" + name).value()};
+  }
+  void kills(const std::string& pod, int high, int count) {
+    write_file(ground_ / (pod + "/memory.events"),
+               fmt::format("low 0\nhigh {}\nmax 0\noom {}\noom_kill {}\n", high, count, count));
+  }
+
+  Playground ground_;
+  Host host_;
+  Rig rig_;
+};
+
+TEST_F(OomOnV2, OnlyAKillIsNews) {
+  OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
+  watch.watch("S", {group("pod"), group("missing")});
+  watch.watch("fence", {group("other")});
+  EXPECT_EQ(watch.size(), 2U);
+  kills("pod", 7, 0);
+  kills("other", 0, 1);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+  EXPECT_EQ(rig_.count(HintKind::group, "S"), 0) << "a sandbox at its limit is no news";
+  kills("pod", 7, 1);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
+  EXPECT_EQ(rig_.problem(), "") << "a group that does not exist is no trouble";
+}
+
+TEST_F(OomOnV2, APodMayHaveSeveralSandboxes) {
+  OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
+  watch.watch("S1", {group("pod")});
+  watch.watch("S2", {group("pod"), group("other")});
+  kills("pod", 0, 1);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S1"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S2"));
+  watch.unwatch("S1");
+  rig_.forget();
+  kills("pod", 0, 2);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S2"));
+  EXPECT_EQ(rig_.count(HintKind::group, "S1"), 0);
+}
+
+TEST(Losses, AreToldWhenTheyGoOnAndWhenTheyCease) {
+  Rig rig;
+  Losses losses(rig.loop(), rig.tell(), std::chrono::milliseconds(10));
+  for (int i = 1; i < Losses::kMost; ++i) losses.one();
+  EXPECT_EQ(rig.problem(), "") << "now and then";
+  for (int i = 0; i < 10; ++i) losses.one();
+  EXPECT_NE(rig.problem(), "");
+  EXPECT_TRUE(rig.until([&] { return rig.problem().empty(); }));
+  EXPECT_EQ(rig.told().size(), 2U);
 }
 
 }  // namespace

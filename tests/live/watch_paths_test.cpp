@@ -2,13 +2,18 @@
 //
 // Bundles and Kata's state: directories that come, go, and are not there yet.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "daemon/watch/bundles.hpp"
 #include "daemon/watch/kata_state.hpp"
+#include "daemon/watch/mounts.hpp"
 #include "live/watch_rig.hpp"
+#include "observe/bundle_dirs.hpp"
 
 namespace kcg::test {
 
@@ -19,15 +24,19 @@ class Bundles : public ::testing::Test {
   void start() {
     discovery_.containerd_state = ground_ / "run/containerd";
     discovery_.crio_root = ground_ / "run/containers/storage";
-    auto watch = BundleWatch::create(rig_.loop(), discovery_, rig_.sink());
-    ASSERT_TRUE(watch) << watch.error().text;
-    watch_ = std::move(*watch);
+    watch_ = std::make_unique<BundleWatch>(rig_.loop(), discovery_, rig_.sink(), rig_.tell());
   }
   [[nodiscard]] std::string bundle(const std::string& name) const {
     return ground_ / ("run/containerd/io.containerd.runtime.v2.task/" + name);
   }
   [[nodiscard]] bool hears(const std::string& directory) {
     return rig_.hears(HintKind::bundle, directory);
+  }
+
+  /// All that was done before is heard of when this new directory is.
+  void settle(const std::string& fence) {
+    make_directories(fence);
+    EXPECT_TRUE(hears(fence));
   }
 
   Playground ground_;
@@ -42,8 +51,8 @@ TEST_F(Bundles, AreFoundWhereTheyStandAlready) {
   start();
   EXPECT_TRUE(hears(bundle("k8s.io/a")));
   EXPECT_TRUE(hears(bundle("moby/b")));
-  EXPECT_EQ(watch_->scan().size(), 2U);
-  EXPECT_EQ(watch_->problem(), "");
+  EXPECT_EQ(list_bundles(discovery_).size(), 2U);
+  EXPECT_EQ(rig_.problem(), "");
 }
 
 TEST_F(Bundles, AreWaitedForWhileNoDirectoryExists) {
@@ -132,6 +141,121 @@ TEST_F(Bundles, SurviveAMoveOfTheirRoot) {
   EXPECT_EQ(rig_.count(HintKind::bundle, bundle("k8s.io/stale")), 0);
 }
 
+TEST_F(Bundles, SurviveAMoveOfADirectoryAboveTheirRoot) {
+  make_directories(bundle("k8s.io/a"));
+  make_directories(ground_ / "run/containers/storage/overlay-containers");  // or it is waited for
+  start();
+  rig_.forget();
+  std::filesystem::rename(ground_ / "run", ground_ / "old");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  make_directories(bundle("k8s.io/b"));
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+}
+
+TEST_F(Bundles, AreFollowedToTheirNewNames) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  std::filesystem::rename(bundle("k8s.io/a"), bundle("k8s.io/b"));
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  settle(bundle("default/renamed"));
+  rig_.forget();
+  write_file(bundle("k8s.io/b") + "/config.json", "1");
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+  std::filesystem::rename(bundle("k8s.io"), bundle("moby"));
+  EXPECT_TRUE(hears(bundle("moby/b")));
+  settle(bundle("default/fence"));
+  write_file(bundle("moby/b") + "/config.json", "1");
+  EXPECT_TRUE(hears(bundle("moby/b")));
+}
+
+TEST_F(Bundles, ThatAreReplacedInOneGoAreFollowed) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  for (int life = 0; life < 3; ++life) {
+    std::filesystem::remove_all(bundle("k8s.io/a"));
+    make_directories(bundle("k8s.io/a"));
+  }
+  settle(bundle("default/fence"));
+  write_file(bundle("k8s.io/a") + "/config.json", "1");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+}
+
+TEST_F(Bundles, AreFollowedThroughLinksAboveTheirRoot) {
+  make_directories(ground_ / "first/containerd/io.containerd.runtime.v2.task/k8s.io/a");
+  make_directories(ground_ / "second/containerd/io.containerd.runtime.v2.task/k8s.io/b");
+  start();
+  std::filesystem::create_directory_symlink(ground_ / "first", ground_ / "run");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  rig_.forget();
+  std::filesystem::create_directory_symlink(ground_ / "second", ground_ / "new");
+  std::filesystem::rename(ground_ / "new", ground_ / "run");
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+  EXPECT_TRUE(hears(bundle("k8s.io/a"))) << "it cannot be reached any more";
+  rig_.forget();
+  make_directories(ground_ / "first/containerd/io.containerd.runtime.v2.task/k8s.io/stale");
+  settle(bundle("k8s.io/fence"));
+  EXPECT_EQ(rig_.count(HintKind::bundle, bundle("k8s.io/stale")), 0);
+}
+
+TEST_F(Bundles, SurviveAFileInPlaceOfTheirRoot) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  const auto root = ground_ / "run/containerd/io.containerd.runtime.v2.task";
+  std::filesystem::remove_all(root);
+  write_file(root, "no directory");
+  EXPECT_TRUE(hears(bundle("k8s.io/a")));
+  settle(ground_ / "run/containers/storage/overlay-containers/fence/userdata");
+  EXPECT_EQ(rig_.problem(), "") << "there is nothing to watch, and that is no trouble";
+  std::filesystem::remove(root);
+  make_directories(bundle("k8s.io/b"));
+  EXPECT_TRUE(hears(bundle("k8s.io/b")));
+}
+
+TEST_F(Bundles, TellOnceOfAllThatATurnBrings) {
+  make_directories(bundle("k8s.io/a"));
+  start();
+  rig_.forget();
+  for (int i = 0; i < 2000; ++i)
+    write_file(bundle("k8s.io/a") + (i % 2 == 0 ? "/config.json" : "/shim.pid"), "");
+  settle(bundle("k8s.io/fence"));
+  EXPECT_GE(rig_.count(HintKind::bundle, bundle("k8s.io/a")), 1);
+  EXPECT_LE(rig_.count(HintKind::bundle, bundle("k8s.io/a")), 4) << "of 2,000 events";
+}
+
+TEST(BundlesUnderMounts, AreFoundAndThoseBelowWhenTheMountGoes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  EXPECT_EQ(apart([] {
+              ASSERT_EQ(::unshare(CLONE_NEWNS), 0);
+              ASSERT_EQ(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+              Playground ground;
+              Rig rig;
+              Config::Discovery discovery;
+              discovery.containerd_state = ground / "containerd";
+              discovery.crio_root = ground / "crio";
+              const auto tasks = ground / "containerd/io.containerd.runtime.v2.task/k8s.io";
+              make_directories(tasks + "/below");
+              BundleWatch watch(rig.loop(), discovery, rig.sink(), rig.tell());
+              const MountWatch mounts(rig.loop(), [&] { watch.recheck(); }, rig.tell());
+              rig.forget();
+              const auto& over = discovery.containerd_state;
+              ASSERT_EQ(::mount("none", over.c_str(), "tmpfs", 0, nullptr), 0);
+              EXPECT_TRUE(rig.hears(HintKind::bundle, tasks + "/below")) << "it is hidden";
+              make_directories(tasks + "/above");
+              EXPECT_TRUE(rig.hears(HintKind::bundle, tasks + "/above"));
+              rig.forget();
+              ASSERT_EQ(::umount2(over.c_str(), MNT_DETACH), 0);
+              EXPECT_TRUE(rig.hears(HintKind::bundle, tasks + "/below"));
+              EXPECT_TRUE(rig.hears(HintKind::bundle, tasks + "/above"));
+              rig.forget();
+              write_file(tasks + "/below/config.json", "1");
+              EXPECT_TRUE(rig.hears(HintKind::bundle, tasks + "/below"));
+              EXPECT_EQ(rig.problem(), "");
+            }),
+            0);
+}
+
 TEST_F(Bundles, OfCrioHaveAnotherShape) {
   start();
   const std::string userdata = ground_ / "run/containers/storage/overlay-containers/c1/userdata";
@@ -154,6 +278,18 @@ TEST_F(Bundles, FindTheirWayAfterLostEvents) {
   EXPECT_TRUE(hears(bundle("k8s.io/during")));
 }
 
+TEST_F(Bundles, ThatEndWithLostEventsAreToldAll) {
+  make_directories(bundle("k8s.io/a"));
+  make_directories(bundle("k8s.io/gone"));
+  start();
+  rig_.forget();
+  for (int i = 0; i < 20'000; ++i)
+    write_file(bundle("k8s.io/a") + (i % 2 == 0 ? "/config.json" : "/shim.pid"), "");
+  std::filesystem::remove_all(bundle("k8s.io/gone"));
+  EXPECT_TRUE(rig_.hears(HintKind::rescan, ""));
+  EXPECT_TRUE(hears(bundle("k8s.io/gone")));
+}
+
 TEST_F(Bundles, AreNotFollowedThroughLinks) {
   make_directories(bundle("k8s.io"));
   make_directories(ground_ / "elsewhere/a");
@@ -169,8 +305,7 @@ TEST(KataState, TellsTheIdOfBothShims) {
   Rig rig;
   Config::Discovery discovery;
   discovery.kata_state = {ground / "run/vc", ground / "run/kata"};
-  auto watch = KataStateWatch::create(rig.loop(), discovery, rig.sink());
-  ASSERT_TRUE(watch) << watch.error().text;
+  const KataStateWatch watch(rig.loop(), discovery, rig.sink(), rig.tell());
   make_directories(ground / "run/vc/sbs/one");
   EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
   make_directories(ground / "run/kata/two");

@@ -2,6 +2,8 @@
 #include "live/watch_rig.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 
 namespace kcg::test {
@@ -26,6 +29,10 @@ Rig::Rig() : loop_(std::move(Loop::create().value())) {}
 
 HintSink Rig::sink() {
   return [this](const Hint& hint) { hints_.push_back(hint); };
+}
+
+TellHealth Rig::tell() {
+  return [this](const std::string& problem) { told_.push_back(problem); };
 }
 
 bool Rig::until(const std::function<bool()>& settled) {
@@ -98,6 +105,36 @@ void Helper::end() {
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = 0;
+}
+
+int apart(const std::function<void()>& body) {
+  std::cout << std::flush;  // or the child says it again
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ignored: only a second guard
+    body();
+    std::cout << std::flush;
+    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 1;
+  ::waitpid(pid, &status, 0);
+  return status;
+}
+
+void change_inotify_limits(int watches, int instances) {
+  const std::pair<const char*, int> limits[] = {
+      {"/proc/sys/user/max_inotify_watches", watches},
+      {"/proc/sys/user/max_inotify_instances", instances}};
+  for (const auto& [path, limit] : limits) {
+    std::ofstream file(path);
+    file << limit << std::flush;
+    if (!file) throw std::runtime_error(std::string("cannot write ") + path);
+  }
+}
+
+void limit_inotify(int watches, int instances) {
+  if (::unshare(CLONE_NEWUSER) != 0) throw std::runtime_error("unshare");
+  change_inotify_limits(watches, instances);
 }
 
 pid_t run_program(const std::string& path) {

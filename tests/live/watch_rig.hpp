@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/health.hpp"
 #include "daemon/loop.hpp"
 #include "model/hint.hpp"
 
@@ -23,6 +24,12 @@ class Rig {
   Rig();
   [[nodiscard]] Loop& loop() { return *loop_; }
   [[nodiscard]] HintSink sink();
+  /// What a source tells of its health with.
+  [[nodiscard]] TellHealth tell();
+  /// Everything that was told so, in its order.
+  [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
+  /// What was told last; "" = all is well.
+  [[nodiscard]] std::string problem() const { return told_.empty() ? "" : told_.back(); }
   /// Runs the loop until `settled`; false at the deadline of 10 s.
   [[nodiscard]] bool until(const std::function<bool()>& settled);
   /// Runs the loop until this hint was heard since the last forget().
@@ -34,6 +41,7 @@ class Rig {
  private:
   std::unique_ptr<Loop> loop_;
   std::vector<Hint> hints_;
+  std::vector<std::string> told_;
 };
 
 /// Resource: a fresh directory, removed with all that is in it.
@@ -70,6 +78,15 @@ class Helper {
   int to_ = -1;
   int from_ = -1;
 };
+
+/// Runs `body` in a process of its own; 0 if it failed no expectation of googletest's.
+[[nodiscard]] int apart(const std::function<void()>& body);
+
+/// The caller, which must have one thread, enters a user namespace where it may watch so many
+/// inodes in all, and have so many inotify instances. The machine's own limits stay as they are.
+void limit_inotify(int watches, int instances);
+/// Changes the limits of the namespace that limit_inotify() made.
+void change_inotify_limits(int watches, int instances);
 
 /// Starts a program and waits for its end; its pid.
 pid_t run_program(const std::string& path);

@@ -35,7 +35,7 @@ class Watched final {
   Pass settle() {
     failures_.clear();
     auto last = pass();
-    for (int i = 0; i < 5 && world.record.pending; ++i) {
+    for (int i = 0; i < 5 && world.record.scope.pending; ++i) {
       world.end_jobs();
       last = pass();
     }
@@ -70,7 +70,7 @@ std::string unfulfilled(const Observed& observed, const Desired& want) {
       text += where + " does not exist\n";
       continue;
     }
-    const bool untouched = group.shared || (group.adopt && !now->mark);
+    const bool untouched = group.shared || (group.katas && !now->mark);
     if (untouched) continue;
     if (now->mark != observed.inputs.id.str()) text += where + " is not marked\n";
     for (const auto& list : {group.seeds, group.limits})
@@ -101,7 +101,7 @@ void expect_settled(Watched& watched, const Pass& pass) {
   EXPECT_EQ(unfulfilled(round.observed, round.want), "");
   const auto warm = warm_up(round.observed, round.want);
   EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, warm), "");
-  for (const auto& step : warm.steps) EXPECT_EQ(step.old_value, step.new_value);
+  for (const auto& step : warm.steps) EXPECT_EQ(text_of(step).old_value, text_of(step).new_value);
   EXPECT_EQ(
       world.record.state == SandboxState::placed || world.record.state == SandboxState::degraded,
       true)

@@ -12,7 +12,9 @@
 #include <random>
 
 #include "base/text.hpp"
-#include "plan/sizing.hpp"
+#include "sizing/containers.hpp"
+#include "sizing/numbers.hpp"
+#include "sizing/sizing.hpp"
 
 namespace kcg {
 namespace {
@@ -191,6 +193,14 @@ TEST(SizingProperty, WhateverComesInOnlyWritableLimitsComeOut) {
   }
 }
 
+constexpr long double kMib = 1024 * 1024;
+
+/// What the VM certainly booted with, as far as the VMM or Kata tell; else nothing is certain.
+long double boot_memory(const SandboxInputs& inputs, const SizingRequest& request) {
+  if (request.vmm_memory) return static_cast<long double>(*request.vmm_memory);
+  return inputs.kata ? static_cast<long double>(inputs.kata->boot_memory_mib) * kMib : 0;
+}
+
 /// In numbers that cannot overflow 128 bits of exact arithmetic: long double has 64 bits of
 /// mantissa.
 long double exact_memory(const SandboxInputs& inputs, const SizingRequest& request,
@@ -200,7 +210,8 @@ long double exact_memory(const SandboxInputs& inputs, const SizingRequest& reque
     sum += static_cast<long double>(c.resources.memory_limit.value_or(0));
   sum = std::max(sum, static_cast<long double>(inputs.bundle->total_memory.value_or(0)));
   sum = std::max(sum, static_cast<long double>(request.history.largest_memory_sum.value_or(0)));
-  return sum + static_cast<long double>(sizing.overhead.memory_bytes);
+  return boot_memory(inputs, request) + sum +
+         static_cast<long double>(sizing.overhead.memory_bytes);
 }
 
 TEST(SizingProperty, ALimitIsNeverBelowTheSumOfItsParts) {
@@ -234,6 +245,31 @@ TEST(SizingProperty, ALimitIsNeverBelowTheSumOfItsParts) {
       }
       EXPECT_GE(static_cast<long double>(file_value(file)) * (1 + 1e-15L), parts);
     }
+  }
+  EXPECT_GT(limited, kRounds / 100) << "the inputs never led to a limit: nothing was tested";
+}
+
+/// Our limit is there to hold the overhead: what the kubelet granted and what Kata gave the guest
+/// is never taken away.
+TEST(SizingProperty, NeverBelowThePodsLimitNorTheMemoryThatKataGave) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed()));
+  Random random(4);
+  int limited = 0;
+  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    auto config = random_config(random);
+    config.sizing.memory = MemorySizing::always;
+    const auto inputs = random_inputs(random);
+    auto request = random_request(random);
+    request.layout = Layout::sandbox_only;
+    const auto sizing = size(config, inputs, request);
+    if (!sizing.memory_max) continue;
+    ++limited;
+    const auto granted = inputs.pod_less() ? std::nullopt : request.parent.smallest_memory_max;
+    EXPECT_GE(*sizing.memory_max, granted.value_or(0));
+    const auto plugged =
+        inputs.kata ? static_cast<long double>(inputs.kata->hotplugged_memory_mib) * kMib : 0;
+    EXPECT_GE(static_cast<long double>(*sizing.memory_max), boot_memory(inputs, request) + plugged);
   }
   EXPECT_GT(limited, kRounds / 100) << "the inputs never led to a limit: nothing was tested";
 }

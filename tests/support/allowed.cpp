@@ -9,92 +9,15 @@
 #include <optional>
 #include <set>
 
+#include "support/allowed_cpus.hpp"
+#include "support/allowed_places.hpp"
+
 namespace kcg::test {
 
 namespace {
 
 /// What v1 shows where v2 says "max", with some room for page sizes.
 constexpr unsigned long long kUnlimited = (1ULL << 63) - 65536;
-
-using Parts = std::vector<std::string>;
-
-Parts parts_of(const std::string& text, char separator) {
-  Parts parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-std::string parent_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string below(const std::string& path, const std::string& name) {
-  return fmt::format("{}/{}", path == "/" ? std::string() : path, name);
-}
-
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-/// What a cgroupsPath says; `pod` is "" when it says nothing usable.
-struct Place {
-  bool systemd = false;
-  std::string pod;
-  std::string scope;         ///< Kata's own, systemd driver
-  std::string kata_sibling;  ///< name of the legacy constrained group
-  std::string kata;          ///< Kata's own, cgroupfs driver
-};
-
-Place place_of(const SandboxInputs& inputs) {
-  Place place;
-  if (!inputs.cgroups_path()) return place;
-  const std::string text = *inputs.cgroups_path();
-  const auto colons = parts_of(text, ':');
-  if (colons.size() == 3 && ends_with(colons[0], ".slice")) {
-    place.systemd = true;
-    if (colons[0] == "-.slice") {
-      place.pod = std::string("/");
-    } else {
-      std::string so_far;
-      std::string path;
-      for (const auto& part : parts_of(colons[0].substr(0, colons[0].size() - 6), '-')) {
-        so_far = so_far.empty() ? part : fmt::format("{}-{}", so_far, part);
-        path += fmt::format("/{}.slice", so_far);
-      }
-      place.pod = path;
-    }
-    place.kata_sibling = fmt::format("kata_{}-{}", colons[1], colons[2]);
-    place.scope = below(place.pod, fmt::format("{}-{}.scope", colons[1], colons[2]));
-    return place;
-  }
-  Parts kept;
-  for (const auto& part : parts_of(text, '/')) {
-    if (part == "..") {
-      if (!kept.empty()) kept.pop_back();
-    } else if (!part.empty() && part != ".") {
-      kept.push_back(part);
-    }
-  }
-  const bool absolute = !text.empty() && text[0] == '/';
-  if (!absolute) kept.insert(kept.begin(), std::string("vc"));
-  const std::string name = kept.empty() ? "" : kept.back();
-  // Without a name of its own the sandbox sits at the top: "/" or Kata's "/vc".
-  const bool own = kept.empty() || (!absolute && kept.size() == 1);
-  if (!own) kept.pop_back();
-  for (const auto& part : kept) place.pod += fmt::format("/{}", part);
-  if (place.pod.empty()) place.pod = std::string("/");
-  place.kata_sibling = fmt::format("kata_{}", own ? inputs.id.str() : name);
-  place.kata = own ? "/kata_vc" : below(place.pod, place.kata_sibling);
-  return place;
-}
 
 std::optional<unsigned long long> number(const std::string& text) {
   unsigned long long value = 0;
@@ -118,34 +41,13 @@ class Judge final {
   /// "" = allowed, else the rule that it breaks.
   std::string verdict(const Step& step) {
     if (observed_.pending && !observed_.pending->limits) return "a step while a job is open";
-    if (observed_.pending && step.op == Op::set_scope) return "systemd has not answered yet";
-    if (observed_.gone && step.op != Op::remove) return "the sandbox is gone";
+    if (observed_.pending && is<op::SetScope>(step)) return "systemd has not answered yet";
+    if (observed_.gone && !is<op::Remove>(step)) return "the sandbox is gone";
     if (observed_.host.find(step.group.hierarchy) == nullptr) return "not a managed hierarchy";
-    switch (step.op) {
-      case Op::create:
-        return create(step);
-      case Op::mark:
-        return mark(step);
-      case Op::seed:
-        return by_systemd(step.group) ? "a scope's files are systemd's" : seed(step);
-      case Op::limit:
-        return by_systemd(step.group) ? "a scope's files are systemd's" : limit(step);
-      case Op::set_scope:
-        if (!by_systemd(step.group)) return "not a scope";
-        return step.key.rfind("cpuset.", 0) == 0 ? seed(step) : limit(step);
-      case Op::device:
-        return device(step);
-      case Op::enable:
-        return enable(step);
-      case Op::move_process:
-      case Op::move_thread:
-        return move(step);
-      case Op::remove:
-        return remove(step);
-      case Op::start_scope:
-        return start_scope(step);
-    }
-    return "unknown operation";
+    const bool renewal = is<op::Mark>(step) && renews(step.group);
+    if (const auto why = cpus_.verdict(step, marked_, renewal, legacy_groups()); !why.empty())
+      return why;
+    return std::visit([&](const auto& one) { return judge(step.group, one); }, step.operation);
   }
 
  private:
@@ -161,17 +63,22 @@ class Judge final {
     const auto& root = legacy_root();
     return path == root || root.rfind(path + "/", 0) == 0;
   }
+  [[nodiscard]] std::set<std::string> legacy_groups() const {
+    return {below(place_.pod, place_.kata_sibling), below(legacy_root(), id_)};
+  }
   [[nodiscard]] bool is_legacy_group(const std::string& path) const {
-    return path == below(place_.pod, place_.kata_sibling) || path == below(legacy_root(), id_);
+    return legacy_groups().contains(path);
   }
   /// A name that only we give, at a place where it may stand.
   [[nodiscard]] bool our_top(const std::string& path) const {
     if (place_.pod.empty()) return false;
-    const auto ours = "kata-sandbox-" + id_;
+    const auto ours = "kata-sandbox-" + id_;  // cut inside a scope, but not by earlier versions
+    const auto inside = name_in_scope(ours);
     if (place_.systemd)
-      return path == below(place_.scope, ours) || path == below(place_.pod, ours + ".scope") ||
+      return path == below(place_.scope, inside) || path == below(place_.scope, ours) ||
+             path == below(place_.pod, ours + ".scope") ||
              path == "/kata.slice/kata-" + id_ + ".scope";
-    return path == below(place_.pod, ours);
+    return path == below(place_.pod, ours) || path == below(place_.pod, inside);
   }
   [[nodiscard]] static bool is_class(const std::string& name) {
     return name == "vcpu" || name == "io" || name == "vmm" || name == "shim";
@@ -192,16 +99,18 @@ class Judge final {
            path == "/kata.slice/kata-" + id_ + ".scope";
   }
 
-  std::string create(const Step& step) {
-    const auto& path = step.group.path.str();
+  std::string judge(const GroupRef& group, const op::Create& /*one*/) {
+    const auto& path = group.path.str();
     if (unmanaged()) return "the sandbox is not ours to place";
-    if (exists(step.group)) return "it exists already";
-    if (by_systemd(step.group)) return "a scope is made by systemd";
-    const GroupRef above{step.group.hierarchy, step.group.path.parent()};
+    if (exists(group)) return "it exists already";
+    if (by_systemd(group)) return "a scope is made by systemd";
+    const GroupRef above{group.hierarchy, group.path.parent()};
     if (!above.path.is_root() && observed_.groups.contains(above) == false &&
         !created_.contains(above))
       return "its parent does not exist";
-    created_.insert(step.group);
+    created_.insert(group);
+    if (in_scope(path) && like_a_container(name_of(path)) && !is_legacy_group(path))
+      return "the kubelet would take it for a container";
     if (our_name(path)) return "";
     if (is_legacy_root(path)) return "";
     const bool parent = place_.pod == path || place_.pod.rfind(path + "/", 0) == 0;
@@ -223,36 +132,56 @@ class Judge final {
     return false;
   }
 
-  std::string mark(const Step& step) {
+  /// It carries our mark as earlier versions wrote it.
+  [[nodiscard]] bool renews(const GroupRef& group) const {
+    const auto* now = observed_.group(group);
+    return now != nullptr && now->mark == id_ && now->mark_earlier;
+  }
+
+  std::string judge(const GroupRef& group, const op::Mark& one) {
     if (unmanaged()) return "the sandbox is not ours to place";
-    if (step.new_value != id_) return "somebody else's mark";
-    if (!our_name(step.group.path.str())) return "not a name of ours";
-    const auto* now = observed_.group(step.group);
-    if (now != nullptr && now->mark) return "it carries a mark already";
-    const bool adopted = !observed_.host.unified() && is_legacy_group(step.group.path.str());
-    const bool asked_for = by_systemd(step.group) && holds_us(step.group);
-    if (now != nullptr && !observed_.creation_recorded && !adopted && !asked_for)
+    if (one.id != id_) return "somebody else's mark";
+    if (!our_name(group.path.str())) return "not a name of ours";
+    const auto* now = observed_.group(group);
+    const bool renewed = renews(group);
+    if (now != nullptr && now->mark && !renewed) return "it carries a mark already";
+    const bool adopted = !observed_.host.unified() && is_legacy_group(group.path.str());
+    const bool asked_for = by_systemd(group) && holds_us(group);
+    const bool noted = observed_.creation_recorded && now != nullptr && !now->occupied;
+    if (now != nullptr && !noted && !adopted && !asked_for && !renewed)
       return "somebody else made it";
-    if (!exists(step.group)) return "it does not exist";
-    marked_.insert(step.group);
+    if (!exists(group)) return "it does not exist";
+    marked_.insert(group);
     return "";
   }
 
-  std::string seed(const Step& step) const {
+  std::string judge(const GroupRef& group, const op::Seed& one) {
+    return by_systemd(group) ? "a scope's files are systemd's" : seed(group, one);
+  }
+
+  std::string judge(const GroupRef& group, const op::Limit& one) {
+    return by_systemd(group) ? "a scope's files are systemd's" : limit(group, one);
+  }
+
+  std::string judge(const GroupRef& group, const op::SetScope& one) {
+    if (!by_systemd(group)) return "not a scope";
+    return one.key.rfind("cpuset.", 0) == 0 ? seed(group, one) : limit(group, one);
+  }
+
+  std::string seed(const GroupRef& group, const op::Change& step) const {
     if (step.key != "cpuset.cpus" && step.key != "cpuset.mems") return "not a cpuset file";
-    const auto* now = observed_.group(step.group);
+    const auto* now = observed_.group(group);
     const bool kept = now != nullptr && !observed_.host.unified() &&
-                      is_legacy_group(step.group.path.str()) &&
-                      now->file(step.key).value_or("") != "";
-    if (marked_.contains(step.group)) return kept ? "Kata fills this cpuset" : "";
+                      is_legacy_group(group.path.str()) && now->file(step.key).value_or("") != "";
+    if (marked_.contains(group)) return kept ? "Kata fills this cpuset" : "";
     const bool empty = now == nullptr || now->file(step.key).value_or("") == "";
     // The directory above all legacy groups is ours, but carries no sandbox's mark.
-    if (is_legacy_root(step.group.path.str()) && exists(step.group) && empty) return "";
+    if (is_legacy_root(group.path.str()) && exists(group) && empty) return "";
     return "not our group";
   }
 
-  std::string limit(const Step& step) {
-    if (!marked_.contains(step.group)) return "not our group";
+  std::string limit(const GroupRef& group, const op::Change& step) const {
+    if (!marked_.contains(group)) return "not our group";
     static const std::set<std::string> kFiles = {
         "memory.max",       "memory.limit_in_bytes", "cpu.max",    "cpu.weight",
         "cpu.cfs_quota_us", "cpu.cfs_period_us",     "cpu.shares", "memory.memsw.limit_in_bytes"};
@@ -265,19 +194,26 @@ class Judge final {
     return "";
   }
 
-  std::string enable(const Step& step) {
-    const auto& path = step.group.path.str();
+  /// The file is one of v2 that we may write at all.
+  [[nodiscard]] std::string enables(const GroupRef& group) const {
     if (!observed_.host.unified()) return "v1 has no such file";
-    if (ends_with(path, ".slice") && !marked_.contains(step.group)) return "a slice's own file";
-    if (step.key == "cgroup.type") {
-      if (step.new_value != "threaded") return "not a type";
-      return marked_.contains(step.group) && is_class(name_of(path)) ? "" : "not our class group";
-    }
-    if (step.key != "cgroup.subtree_control") return "not a file that enables";
-    static const std::set<std::string> kControllers = {"+cpu", "+cpuset", "+memory", "+io",
-                                                       "+pids"};
-    if (!kControllers.contains(step.new_value)) return "not one controller of ours";
-    if (marked_.contains(step.group)) return "";
+    if (ends_with(group.path.str(), ".slice") && !marked_.contains(group))
+      return "a slice's own file";
+    return "";
+  }
+
+  std::string judge(const GroupRef& group, const op::MakeThreaded& /*one*/) {
+    if (const auto why = enables(group); !why.empty()) return why;
+    const bool ours = marked_.contains(group) && is_class(name_of(group.path.str()));
+    return ours ? "" : "not our class group";
+  }
+
+  std::string judge(const GroupRef& group, const op::Enable& one) {
+    if (const auto why = enables(group); !why.empty()) return why;
+    const auto& path = group.path.str();
+    static const std::set<std::string> kControllers = {"cpu", "cpuset", "memory", "io", "pids"};
+    if (!kControllers.contains(one.controller)) return "not one controller of ours";
+    if (marked_.contains(group)) return "";
     if (unmanaged()) return "the sandbox is not ours to place";
     if (place_.systemd) {
       if (path != place_.scope) return "neither our group nor Kata's scope";
@@ -287,23 +223,28 @@ class Judge final {
     return path == legacy_root() ? "" : "neither our group nor the pod cgroup";
   }
 
-  std::string move(const Step& step) {
-    if (unmanaged()) return "the sandbox is not ours to place";
-    if (!step.task) return "no task";
-    const auto* hierarchy = observed_.host.find(step.group.hierarchy);
-    const auto single = hierarchy->unified ? "cgroup.threads" : "tasks";
-    if (step.key != (step.op == Op::move_process ? "cgroup.procs" : single)) return "wrong file";
+  std::string judge(const GroupRef& group, const op::MoveProcess& one) {
+    return move(group, std::any_of(observed_.processes.begin(), observed_.processes.end(),
+                                   [&](const Process& process) {
+                                     return !process.facts.kernel_thread &&
+                                            process.facts.key == one.task;
+                                   }));
+  }
+
+  std::string judge(const GroupRef& group, const op::MoveThread& one) {
+    if (one.v1 == observed_.host.find(group.hierarchy)->unified) return "wrong file";
     bool proven = false;
-    for (const auto& process : observed_.processes) {
-      if (process.facts.kernel_thread) continue;
-      if (step.op == Op::move_process) proven = proven || process.facts.key == *step.task;
-      if (step.op == Op::move_thread)
-        for (const auto& thread : process.threads)
-          proven = proven || thread.facts.key == *step.task;
-    }
+    for (const auto& process : observed_.processes)
+      for (const auto& thread : process.threads)
+        proven = proven || (!process.facts.kernel_thread && thread.facts.key == one.task);
+    return move(group, proven);
+  }
+
+  [[nodiscard]] std::string move(const GroupRef& group, bool proven) const {
+    if (unmanaged()) return "the sandbox is not ours to place";
     if (!proven) return "the task is not proven";
-    if (sheds_devices(step.group)) return "it would shed Kata's device rules";
-    return marked_.contains(step.group) ? "" : "not our group";
+    if (sheds_devices(group)) return "it would shed Kata's device rules";
+    return marked_.contains(group) ? "" : "not our group";
   }
 
   /// Kata's own group beside ours, cgroupfs driver; nothing: there is none, or it is inherited.
@@ -314,17 +255,16 @@ class Judge final {
     return kata == nullptr ? nullptr : &kata->devices;
   }
 
-  std::string device(const Step& step) {
+  std::string judge(const GroupRef& group, const op::Device& one) {
     if (!observed_.host.unified()) return "v1 has no such programs";
-    if (!marked_.contains(step.group)) return "not our group";
-    if (!step.device) return "no program";
+    if (!marked_.contains(group)) return "not our group";
     const auto* kata = katas_devices();
     if (kata == nullptr) return "Kata's group has no programs";
-    const auto id = step.device->program;
+    const auto id = one.change.program;
     const bool katas = std::count(kata->programs.begin(), kata->programs.end(), id) > 0;
-    if (step.device->attach != katas) return "not what Kata's group has";
-    if (katas && step.device->flags != kata->flags) return "not Kata's flags";
-    if (katas) carried_[step.group].insert(id);
+    if (one.change.attach != katas) return "not what Kata's group has";
+    if (katas && one.change.flags != kata->flags) return "not Kata's flags";
+    if (katas) carried_[group].insert(id);
     return "";
   }
 
@@ -343,33 +283,38 @@ class Judge final {
     return !std::includes(have.begin(), have.end(), kata->programs.begin(), kata->programs.end());
   }
 
-  std::string remove(const Step& step) {
-    const auto* now = observed_.group(step.group);
+  std::string judge(const GroupRef& group, const op::Remove& /*one*/) {
+    const auto* now = observed_.group(group);
     if (now == nullptr) return "it does not exist";
     if (now->mark != id_) return "not our mark";
-    if (step.group.path.is_root()) return "the root";
-    const auto& path = step.group.path.str();
+    if (group.path.is_root()) return "the root";
+    const auto& path = group.path.str();
     for (const auto& [ref, state] : observed_.groups) {
-      const bool inside = ref.hierarchy == step.group.hierarchy && state.mark == id_ &&
+      const bool inside = ref.hierarchy == group.hierarchy && state.mark == id_ &&
                           parent_of(ref.path.str()) == path && is_class(name_of(ref.path.str()));
       if (inside && !removed_.contains(ref)) return "a child of ours still stands";
     }
     if (is_legacy_group(path) && observed_.inputs.kata && path.rfind("/kata_", 0) == 0)
       return "Kata's state for it exists";
-    removed_.insert(step.group);
+    removed_.insert(group);
     return "";
   }
 
-  std::string start_scope(const Step& step) {
+  /// Only who gives a sandbox back does these: release_plan().
+  static std::string judge(const GroupRef& /*group*/, const op::Disable& /*one*/) {
+    return "nothing is ever disabled";
+  }
+  static std::string judge(const GroupRef& /*group*/, const op::Unmark& /*one*/) {
+    return "no mark is taken off";
+  }
+
+  std::string judge(const GroupRef& group, const op::StartScope& one) {
     if (unmanaged()) return "the sandbox is not ours to place";
-    if (!by_systemd(step.group)) return "not a scope of ours";
-    if (exists(step.group)) return "it exists already";
-    if (step.key != name_of(step.group.path.str())) return "wrong unit";
-    const auto above = parent_of(step.group.path.str());
-    if (step.new_value != (above == "/" ? "-.slice" : name_of(above))) return "wrong slice";
-    if (!step.task) return observed_.assumed ? "" : "a scope needs a process";
+    if (!by_systemd(group)) return "not a scope of ours";
+    if (exists(group)) return "it exists already";
+    if (!one.first) return observed_.assumed ? "" : "a scope needs a process";
     if (std::none_of(observed_.processes.begin(), observed_.processes.end(),
-                     [&](const Process& p) { return p.facts.key == step.task; }))
+                     [&](const Process& p) { return p.facts.key == one.first; }))
       return "its process is not proven";
     return "";
   }
@@ -378,6 +323,7 @@ class Judge final {
   const Observed& observed_;
   std::string id_;
   Place place_;
+  KatasCpus cpus_{observed_, place_};
   std::set<GroupRef> marked_, created_, removed_;
   std::map<GroupRef, std::set<std::uint32_t>> carried_;  ///< device programs, by this plan
 };
@@ -385,9 +331,10 @@ class Judge final {
 }  // namespace
 
 std::string describe(const Step& step) {
-  const auto task = step.task ? fmt::format(" task {}", step.task->pid) : "";
-  return fmt::format("{} {}:{} {} '{}' -> '{}'{}", name(step.op), step.group.hierarchy,
-                     step.group.path.str(), step.key, step.old_value, step.new_value, task);
+  const auto text = text_of(step);
+  const auto task = text.task ? fmt::format(" task {}", text.task->pid) : "";
+  return fmt::format("{} {}:{} {} '{}' -> '{}'{}", name(step.operation), step.group.hierarchy,
+                     step.group.path.str(), text.key, text.old_value, text.new_value, task);
 }
 
 std::string describe(const Plan& plan) {

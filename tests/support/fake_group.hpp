@@ -24,12 +24,13 @@ struct FakeGroup {
   FakeGroup* parent = nullptr;
   std::string name;
   std::uint64_t inode = 0;
-  bool threaded = false;          ///< v2
-  std::set<std::string> subtree;  ///< v2: cgroup.subtree_control
-  std::set<Pid> tasks;            ///< tids that are exactly here
-  std::optional<std::string> mark;
-  DevicePolicy devices;                       ///< v2
-  std::map<std::string, std::string> values;  ///< control files that differ from their default
+  bool threaded = false;                          ///< v2
+  std::set<std::string> subtree;                  ///< v2: cgroup.subtree_control
+  std::set<Pid> tasks;                            ///< tids that are exactly here
+  std::optional<std::string> mark, earlier_mark;  ///< values of the attributes
+  bool roots = true;                              ///< the directory's owner is root
+  DevicePolicy devices;                           ///< v2
+  std::map<std::string, std::string> values;      ///< control files that differ from their default
   std::map<std::string, std::unique_ptr<FakeGroup>> children;
 
   [[nodiscard]] std::string path() const;

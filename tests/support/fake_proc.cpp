@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "identify/prove.hpp"
+
 namespace kcg::test {
 
 namespace {
 
 tl::unexpected<Error> no_task(Pid pid) {
   return fail(ESRCH, "/proc/{}: {}", pid, errno_text(ESRCH));
+}
+
+tl::unexpected<Error> unreadable(Pid pid, int code) {
+  return fail(code, "/proc/{}: {}", pid, errno_text(code));
 }
 
 void load(ProcFacts& facts, const Program& program) {
@@ -26,25 +32,45 @@ FakeProc::FakeProc(FakeTree& tree) : tree_(tree) {
 }
 
 Result<std::vector<Pid>> FakeProc::pids() {
+  if (const int code = fault()) return unreadable(0, code);
   std::vector<Pid> found;
   for (const auto& [pid, facts] : processes_) found.push_back(pid);
   return found;
 }
 
 Result<TaskStat> FakeProc::stat(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
   const auto it = threads_.find(pid);
   if (it == threads_.end()) return no_task(pid);
   const auto& thread = it->second;
   return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S'};
 }
 
-Result<ProcFacts> FakeProc::facts(Pid pid) {
+Result<ProcFacts> FakeProc::identity(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
+  looked_at_.insert(pid);
   const auto it = processes_.find(pid);
   if (it == processes_.end()) return no_task(pid);
-  return it->second;
+  auto facts = it->second;
+  facts.args.clear();
+  facts.args_unknown = "the command line was not looked at";
+  return facts;
+}
+
+Result<ProcFacts> FakeProc::facts(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
+  looked_at_.insert(pid);
+  const auto it = processes_.find(pid);
+  if (it == processes_.end()) return no_task(pid);
+  auto facts = it->second;
+  if (!facts.args_unknown.empty()) facts.args.clear();
+  facts.args = telling_args(facts.exe, facts.args);
+  return facts;
 }
 
 Result<std::vector<Pid>> FakeProc::children(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
+  walked_.insert(pid);
   if (!processes_.contains(pid)) return no_task(pid);
   std::vector<Pid> found;
   for (const auto& [child, facts] : processes_)
@@ -53,12 +79,16 @@ Result<std::vector<Pid>> FakeProc::children(Pid pid) {
 }
 
 Result<std::vector<ThreadFacts>> FakeProc::threads(Pid pid, const Host& host, std::size_t max) {
+  if (const int code = fault()) return unreadable(pid, code);
   if (!processes_.contains(pid)) return no_task(pid);
+  const auto process = processes_.at(pid).key;
+  auto ahead = ahead_.take(process);
   std::vector<ThreadFacts> found;
   for (const auto& [tid, thread] : threads_) {
     if (thread.pid != pid) continue;
-    found.push_back(thread.facts);
-    found.back().groups = groups(tid, host).value();
+    const auto read = ahead.find(tid);
+    found.push_back(read == ahead.end() ? with_groups(thread.facts, host)
+                                        : std::move(read->second.facts));
   }
   if (found.size() > max) return fail(EOVERFLOW, "/proc/{}/task: {} threads", pid, found.size());
   std::stable_partition(found.begin(), found.end(),
@@ -66,19 +96,50 @@ Result<std::vector<ThreadFacts>> FakeProc::threads(Pid pid, const Host& host, st
   return found;
 }
 
+bool FakeProc::read_ahead(const TaskKey& process, const Host& host,
+                          const std::function<bool()>& stop) {
+  if (!processes_.contains(process.pid) || processes_.at(process.pid).key != process) return true;
+  if (!ahead_.large(tree_.threads_of(process.pid).size())) return true;
+  const auto read = [&](Pid tid) -> std::optional<ThreadAhead> {
+    if (tid == process.pid || fault() != 0 || !threads_.contains(tid)) return std::nullopt;
+    return ThreadAhead{with_groups(threads_.at(tid).facts, host), {}};
+  };
+  return ahead_.read(process, tree_.threads_of(process.pid), read, stop);
+}
+
+Result<std::vector<Pid>> FakeProc::tids(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
+  if (!processes_.contains(pid)) return no_task(pid);
+  return tree_.threads_of(pid);
+}
+
+Result<ThreadFacts> FakeProc::thread(Pid pid, Pid tid, const Host& host) {
+  if (const int code = fault()) return unreadable(tid, code);
+  const auto it = threads_.find(tid);
+  if (it == threads_.end() || it->second.pid != pid) return no_task(tid);
+  return with_groups(it->second.facts, host);
+}
+
 void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads) {
   for (auto& thread : threads) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
 }
 
-Result<std::vector<std::string>> FakeProc::groups(Pid tid, const Host& host) {
-  if (!threads_.contains(tid)) return no_task(tid);
-  std::vector<std::string> paths;
+ThreadFacts FakeProc::with_groups(ThreadFacts facts, const Host& host) const {
+  facts.groups.clear();
   for (const auto& hierarchy : host.hierarchies)
-    paths.push_back(tree_.group_of(tid, hierarchy.name));
-  return paths;
+    facts.groups.push_back(tree_.group_of(facts.key.pid, hierarchy.name));
+  return facts;
+}
+
+Result<std::vector<std::string>> FakeProc::groups(Pid tid, const Host& host) {
+  if (const int code = fault()) return unreadable(tid, code);
+  const auto it = threads_.find(tid);
+  if (it == threads_.end()) return no_task(tid);
+  return with_groups(it->second.facts, host).groups;
 }
 
 Result<KvmVcpus> FakeProc::kvm_vcpus(const TaskKey& vmm, const std::vector<ThreadFacts>&) {
+  if (const int code = fault()) return unreadable(vmm.pid, code);
   if (!debugfs_) return fail(ENOENT, "kvm: {}", errno_text(ENOENT));
   const auto it = vcpus_.find(vmm.pid);
   return it == vcpus_.end() ? KvmVcpus{} : it->second;
@@ -145,6 +206,7 @@ void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {
 }
 
 Result<std::uint64_t> FakeProc::charged_memory(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
   if (!processes_.contains(pid)) return fail(ESRCH, "no process {}", pid);
   return memory_[pid];
 }

@@ -4,11 +4,13 @@
 // the tree show here, and processes made here exist there.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "proc/threads_ahead.hpp"
 #include "proc/view.hpp"
 #include "support/fake_tree.hpp"
 
@@ -29,10 +31,17 @@ class FakeProc final : public ProcView {
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;
   [[nodiscard]] Result<ProcFacts> facts(Pid pid) override;
   [[nodiscard]] Result<std::vector<Pid>> children(Pid pid) override;
   [[nodiscard]] Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                          std::size_t max) override;
+  [[nodiscard]] bool read_ahead(const TaskKey& process, const Host& host,
+                                const std::function<bool()>& stop) override;
+  void use_ahead(bool use) override { ahead_.use(use); }
+  void drop_ahead(Pid pid) override { ahead_.drop(pid); }
+  [[nodiscard]] Result<std::vector<Pid>> tids(Pid pid) override;
+  [[nodiscard]] Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) override;
   void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) override;
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
@@ -51,6 +60,19 @@ class FakeProc final : public ProcView {
   void rename(Pid tid, const std::string& comm) { threads_.at(tid).facts.comm = comm; }
   void exit_thread(Pid tid);
   void exit_process(Pid pid);
+  /// Its command line hangs, until it does not.
+  void set_hanging(Pid pid, bool hangs) {
+    processes_.at(pid).args_unknown = hangs ? "it hangs" : "";
+  }
+  /// Asked before each read: an errno to fail with, or 0.
+  void on_read(std::function<int()> hook) { read_hook_ = std::move(hook); }
+  /// Whose identities, and whose children, were looked at.
+  [[nodiscard]] const std::set<Pid>& looked_at() const { return looked_at_; }
+  [[nodiscard]] const std::set<Pid>& walked() const { return walked_; }
+  void clear_looks() {
+    looked_at_.clear();
+    walked_.clear();
+  }
   /// To change anything else.
   [[nodiscard]] ProcFacts& process(Pid pid) { return processes_.at(pid); }
   [[nodiscard]] ThreadFacts& thread(Pid tid) { return threads_.at(tid).facts; }
@@ -70,6 +92,9 @@ class FakeProc final : public ProcView {
     ThreadFacts facts;
   };
   void add(Pid pid, Pid tid, const std::string& comm);
+  [[nodiscard]] ThreadFacts with_groups(ThreadFacts facts, const Host& host) const;
+  /// The errno that this read fails with, or 0.
+  [[nodiscard]] int fault() { return read_hook_ ? read_hook_() : 0; }
 
   FakeTree& tree_;
   std::map<Pid, ProcFacts> processes_;
@@ -77,6 +102,9 @@ class FakeProc final : public ProcView {
   std::map<Pid, KvmVcpus> vcpus_;
   std::set<Pid> in_ioctl_;
   std::map<Pid, std::uint64_t> memory_;
+  std::function<int()> read_hook_;
+  ThreadsAhead ahead_{2};
+  std::set<Pid> looked_at_, walked_;
   bool debugfs_ = true;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
 #include "oci/cgroups_path.hpp"
 
 namespace kcg::test {
@@ -17,13 +16,11 @@ bool managed(const Hierarchy& h) {
          h.has("pids");
 }
 
-/// systemd keeps a CPU quota as whole per cents: of the usual period of 100 ms, whole milliseconds.
-std::string rounded(const WantedFile& limit) {
-  const bool v2 = limit.key == "cpu.max";
-  if (!v2 && limit.key != "cpu.cfs_quota_us") return limit.value;
-  const auto quota = parse_u64(limit.value.substr(0, limit.value.find(' ')));
-  if (!quota) return limit.value;
-  return std::to_string((*quota + 999) / 1000 * 1000) + (v2 ? " 100000" : "");
+/// As over the bus: what there is no property for cannot be asked for.
+Status set_files(FakeUnit& unit, const std::vector<WantedFile>& files) {
+  const auto properties = unit_properties(files);
+  if (!properties) return forward(properties.error());
+  return unit.set(*properties);
 }
 
 /// Delegate=yes: every controller reaches the scope.
@@ -42,6 +39,8 @@ Status FakeSystemd::start_scope(const ScopeRequest& request) {
     return fail(fault_, "StartTransientUnit {}: {}", request.unit, errno_text(fault_));
   if (scopes_.contains(request.unit))
     return fail(EEXIST, "StartTransientUnit {}: the unit exists", request.unit);
+  FakeUnit unit;
+  if (auto set = set_files(unit, request.limits); !set) return forward(set.error(), request.unit);
   waiting_.push_back(request);
   return {};
 }
@@ -50,24 +49,28 @@ Status FakeSystemd::set_limits(const std::string& unit, const std::vector<Wanted
   if (fault_ != 0) return fail(fault_, "SetUnitProperties {}: {}", unit, errno_text(fault_));
   const auto scope = scopes_.find(unit);
   if (scope == scopes_.end()) return fail(ENOENT, "SetUnitProperties {}: no such unit", unit);
-  for (const auto& limit : limits) limits_.emplace_back(unit, limit);
+  if (auto set = set_files(scope->second.properties, limits); !set)
+    return forward(set.error(), unit);
+  limits_.insert(unit);
   return {};
 }
 
-void FakeSystemd::write(const std::string& unit, const WantedFile& limit) {
+void FakeSystemd::write(const std::string& unit) {
   const auto scope = scopes_.find(unit);
   if (scope == scopes_.end()) return;
   tree_.outside([&](CgroupTree& tree) {
     for (const auto& hierarchy : tree.host().hierarchies)
-      // ignored: a controller that is not there is systemd's affair
-      (void)tree.write({hierarchy.name, scope->second}, limit.key, rounded(limit));
+      for (const auto& file : scope->second.properties.files(hierarchy))
+        // ignored: a controller that is not there is systemd's affair
+        (void)tree.write({hierarchy.name, scope->second.path}, file.key, file.value);
   });
 }
 
 void FakeSystemd::make_scope(const ScopeRequest& request) {
   const auto slice = expand_slice(request.slice).value();
   const auto path = slice.child(request.unit).value();
-  scopes_[request.unit] = path;
+  scopes_[request.unit].path = path;
+  (void)set_files(scopes_[request.unit].properties, request.limits);  // ignored: tried before
   for (const auto& hierarchy : tree_.host().hierarchies)
     if (managed(hierarchy)) tree_.make_all(hierarchy.name, path.str());
   tree_.outside([&](CgroupTree& tree) {
@@ -76,7 +79,7 @@ void FakeSystemd::make_scope(const ScopeRequest& request) {
       // ignored: it may have ended meanwhile
       (void)tree.write({hierarchy.name, path}, "cgroup.procs", std::to_string(request.member.pid));
   });
-  for (const auto& limit : request.limits) write(request.unit, limit);
+  write(request.unit);
 }
 
 std::vector<std::string> FakeSystemd::finish_jobs() {
@@ -85,8 +88,8 @@ std::vector<std::string> FakeSystemd::finish_jobs() {
     make_scope(request);
     units.push_back(request.unit);
   }
-  for (const auto& [unit, limit] : std::exchange(limits_, {})) {
-    write(unit, limit);
+  for (const auto& unit : std::exchange(limits_, {})) {
+    write(unit);
     units.push_back(unit);
   }
   return units;
@@ -95,7 +98,7 @@ std::vector<std::string> FakeSystemd::finish_jobs() {
 std::vector<std::string> FakeSystemd::fail_jobs() {
   std::vector<std::string> units;
   for (const auto& request : std::exchange(waiting_, {})) units.push_back(request.unit);
-  for (const auto& [unit, limit] : std::exchange(limits_, {})) units.push_back(unit);
+  for (const auto& unit : std::exchange(limits_, {})) units.push_back(unit);
   return units;
 }
 
@@ -105,10 +108,10 @@ void FakeSystemd::collect_empty_scopes() {
     tree_.outside([&](CgroupTree& tree) {
       for (const auto& hierarchy : tree.host().hierarchies) {
         if (!managed(hierarchy)) continue;
-        const GroupRef group{hierarchy.name, scope.second};
+        const GroupRef group{hierarchy.name, scope.second.path};
         const auto names = tree.children(group);
         for (const auto& name : names.value_or(std::vector<std::string>{}))
-          (void)tree.remove({hierarchy.name, scope.second.child(name).value()});
+          (void)tree.remove({hierarchy.name, scope.second.path.child(name).value()});
         removed = tree.remove(group).has_value() || removed;
       }
     });

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SystemdManager over a FakeTree: jobs wait until a test ends them, scopes are groups below their
-// slice's directory, and a scope whose last process left is removed, as systemd does it.
+// slice's directory, and a scope whose last process left is removed, as systemd does it. Limits are
+// asked for as unit properties, and written into files as systemd does.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cgroup/systemd_manager.hpp"
 #include "support/fake_tree.hpp"
+#include "support/fake_unit.hpp"
 
 namespace kcg::test {
 
@@ -35,13 +37,17 @@ class FakeSystemd final : public SystemdManager {
   [[nodiscard]] bool limits_wait() const { return !limits_.empty(); }
 
  private:
+  struct Scope {
+    CgroupPath path;
+    FakeUnit properties;
+  };
   void make_scope(const ScopeRequest& request);
-  void write(const std::string& unit, const WantedFile& limit);
+  void write(const std::string& unit);
 
   FakeTree& tree_;
   std::vector<ScopeRequest> waiting_;
-  std::vector<std::pair<std::string, WantedFile>> limits_;  ///< by unit, not written yet
-  std::map<std::string, CgroupPath> scopes_;                ///< by unit
+  std::set<std::string> limits_;         ///< units whose files are not written yet
+  std::map<std::string, Scope> scopes_;  ///< by unit
   int fault_ = 0;
 };
 

@@ -41,6 +41,7 @@ Result<std::string> FakeTree::read(const GroupRef& group, const std::string& fil
   const auto failed = [&](int code) {
     return fail(code, "'{}:{}' {}: {}", group.hierarchy, group.path.str(), file, errno_text(code));
   };
+  if (const int code = read_fault()) return failed(code);
   if (at == nullptr) return failed(ENOENT);
   if (is_membership(*at, file)) {
     if (file != "cgroup.procs") return one_per_line(at->tasks);

@@ -16,6 +16,10 @@ std::string name_of(const GroupRef& group) {
   return fmt::format("'{}:{}'", group.hierarchy, group.path.str());
 }
 
+tl::unexpected<Error> no_group(const GroupRef& group, int code = ENOENT) {
+  return fail(code, "{}: {}", name_of(group), errno_text(code));
+}
+
 std::size_t count_below(const FakeGroup& group) {
   std::size_t count = group.children.size();
   for (const auto& [name, child] : group.children) count += count_below(*child);
@@ -47,6 +51,8 @@ std::string what_of(const FakeWrite& operation) {
       return "rmdir";
     case FakeWrite::Kind::mark:
       return fmt::format("{}={}", kMarkAttribute, operation.text);
+    case FakeWrite::Kind::unmark:
+      return fmt::format("without {}", kMarkAttribute);
     case FakeWrite::Kind::device:
       return fmt::format("{} device program {}", operation.file, operation.text);
     case FakeWrite::Kind::write:
@@ -95,19 +101,24 @@ FakeGroup* FakeTree::find(const GroupRef& group) const {
 
 Result<std::uint64_t> FakeTree::inode(const GroupRef& group) const {
   const FakeGroup* at = find(group);
-  if (at == nullptr) return fail(ENOENT, "{}: {}", name_of(group), errno_text(ENOENT));
+  if (at == nullptr) return no_group(group);
   return at->inode;
 }
 
-Result<std::optional<std::string>> FakeTree::mark(const GroupRef& group) const {
+Result<std::optional<Mark>> FakeTree::mark(const GroupRef& group) const {
+  if (const int code = read_fault()) return no_group(group, code);
   const FakeGroup* at = find(group);
-  if (at == nullptr) return fail(ENOENT, "{}: {}", name_of(group), errno_text(ENOENT));
-  return at->mark;
+  if (at == nullptr) return no_group(group);
+  MarkFacts facts{at->mark, at->earlier_mark, at->roots, at->roots};
+  for (const auto* above = at->parent; above != nullptr; above = above->parent)
+    facts.roots_alone = facts.roots_alone && above->roots;
+  return believed_mark(facts, "");
 }
 
 Result<std::vector<std::string>> FakeTree::children(const GroupRef& group) const {
+  if (const int code = read_fault()) return no_group(group, code);
   const FakeGroup* at = find(group);
-  if (at == nullptr) return fail(ENOENT, "{}: {}", name_of(group), errno_text(ENOENT));
+  if (at == nullptr) return no_group(group);
   std::vector<std::string> names;
   for (const auto& [name, child] : at->children) names.push_back(name);
   return names;
@@ -138,14 +149,38 @@ Status FakeTree::write(const GroupRef& group, const std::string& file, std::stri
                  [&] { return write_now(group, file, text); });
 }
 
-Status FakeTree::set_mark(const GroupRef& group, std::string_view value) {
-  return perform({FakeWrite::Kind::mark, group, "", std::string(value), 0}, [&] {
+Status FakeTree::set_mark(const GroupRef& group, std::string_view id) {
+  return perform({FakeWrite::Kind::mark, group, "", std::string(id), 0}, [&] {
     FakeGroup* at = find(group);
     if (at == nullptr) return ENOENT;
-    at->mark = std::string(value);
+    if (!at->roots) return EPERM;
+    at->mark = mark_value(id, "");
+    at->earlier_mark.reset();
     return 0;
   });
 }
+
+Status FakeTree::clear_mark(const GroupRef& group) {
+  return perform({FakeWrite::Kind::unmark, group, "", "", 0}, [&] {
+    FakeGroup* at = find(group);
+    if (at == nullptr) return ENOENT;
+    at->mark.reset();
+    at->earlier_mark.reset();
+    return 0;
+  });
+}
+
+void FakeTree::set_earlier_mark(const GroupRef& group, const std::string& value) {
+  FakeGroup* at = find(group);
+  at->mark.reset();
+  at->earlier_mark = value;
+}
+
+void FakeTree::set_raw_mark(const GroupRef& group, const std::string& value) {
+  find(group)->mark = value;
+}
+
+void FakeTree::give_away(const GroupRef& group) { find(group)->roots = false; }
 
 int FakeTree::make_now(const GroupRef& group) {
   if (find(group) != nullptr) return EEXIST;

@@ -21,7 +21,7 @@ namespace kcg::test {
 
 /// Value: one mutating call as it arrived, and what it was answered.
 struct FakeWrite {
-  enum class Kind : std::uint8_t { make, remove, write, mark, device };
+  enum class Kind : std::uint8_t { make, remove, write, mark, unmark, device };
   Kind kind = Kind::write;
   GroupRef group;
   std::string file;  ///< write; "attach" or "detach" of a device program
@@ -45,14 +45,15 @@ class FakeTree final : public CgroupTree {
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
-  [[nodiscard]] Result<std::optional<std::string>> mark(const GroupRef& group) const override;
+  [[nodiscard]] Result<std::optional<Mark>> mark(const GroupRef& group) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
   [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;
   [[nodiscard]] Status remove(const GroupRef& group) override;
   [[nodiscard]] Status write(const GroupRef& group, const std::string& file,
                              std::string_view text) override;
-  [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view value) override;
+  [[nodiscard]] Status set_mark(const GroupRef& group, std::string_view id) override;
+  [[nodiscard]] Status clear_mark(const GroupRef& group) override;
   [[nodiscard]] Status change_devices(const GroupRef& group, const DeviceChange& change) override;
 
   // --- tasks ---
@@ -78,6 +79,14 @@ class FakeTree final : public CgroupTree {
   void outside(const std::function<void(CgroupTree&)>& act);
   /// Puts a text into a file whatever the rules say: usage, events.
   void set_file(const GroupRef& group, const std::string& file, std::string text);
+  /// The mark of a version before; nothing else writes it.
+  void set_earlier_mark(const GroupRef& group, const std::string& value);
+  /// The mark's own text, as another daemon may have written it.
+  void set_raw_mark(const GroupRef& group, const std::string& value);
+  /// A user other than root owns the directory from now on.
+  void give_away(const GroupRef& group);
+  /// Asked before each read: an errno to fail with, or 0. Not what outside() reads.
+  void on_read(std::function<int()> hook) { read_hook_ = std::move(hook); }
   /// The id of a new device program, for change_devices().
   [[nodiscard]] std::uint32_t load_device_program();
   /// Asking for device programs fails with this errno; 0 = it works.
@@ -102,6 +111,7 @@ class FakeTree final : public CgroupTree {
   [[nodiscard]] std::size_t index_of(std::string_view hierarchy) const;
   [[nodiscard]] FakeGroup* find(const GroupRef& group) const;
   [[nodiscard]] Status perform(FakeWrite operation, const std::function<int()>& act);
+  [[nodiscard]] int read_fault() const { return read_hook_ && !outside_ ? read_hook_() : 0; }
   [[nodiscard]] int make_now(const GroupRef& group);
   [[nodiscard]] int remove_now(const GroupRef& group);
   [[nodiscard]] int write_now(const GroupRef& group, const std::string& file,
@@ -116,6 +126,7 @@ class FakeTree final : public CgroupTree {
   std::map<Pid, Task> tasks_;
   std::vector<FakeWrite> log_;
   std::function<int(const FakeWrite&)> hook_;
+  std::function<int()> read_hook_;
   std::size_t countdown_ = 0;
   int fault_ = 0;
   int devices_fault_ = 0;

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "layout/layout.hpp"
 #include "oci/cgroups_path.hpp"
-#include "plan/layout.hpp"
 
 namespace kcg::test {
 
@@ -198,6 +198,7 @@ class Forger final {
     one.cgroups_path = fill(pick(kPaths));
     one.resources = resources();
     if (chance(3)) one.overhead_annotation = std::string(pick(kTexts));
+    if (chance(4)) one.pinning_annotation = chance(2) ? "true" : chance(2) ? "0" : "perhaps";
     if (chance(3)) one.layout_annotation = chance(2) ? "true" : chance(2) ? "false" : "maybe";
     if (chance(4)) one.total_memory = choose_(1ULL << 50);
     return one;
@@ -213,6 +214,7 @@ class Forger final {
       inputs.kata.emplace();
       inputs.kata->hypervisor = chance(3) ? "dragonball" : chance(3) ? "remote" : "qemu";
       if (chance(2)) inputs.kata->sandbox_cgroup_only = chance(2);
+      if (chance(2)) inputs.kata->vcpus_pinning = chance(2);
     }
     if (chance(4)) {
       inputs.registration.emplace();
@@ -221,13 +223,15 @@ class Forger final {
       if (chance(2)) inputs.registration->pod.uid = "u";
     }
     if (chance(3)) inputs.kata_config_only = chance(2);
+    if (chance(3)) inputs.kata_config_pins = chance(2);
+    observed_.cgroups_path = cgroups_path_of(inputs);
   }
 
   TaskKey key() { return {static_cast<Pid>(1 + choose_(12)), choose_(3)}; }
 
   /// Mostly where the sandbox's groups would be, else anywhere.
   std::string some_group() {
-    const auto path = parse_cgroups_path(observed_.inputs.cgroups_path().value_or(""));
+    const auto& path = observed_.cgroups_path;
     if (path && !chance(3)) {
       std::vector<CgroupPath> near = kata_paths(observed_.inputs.id, *path);
       near.push_back(path->pod);
@@ -271,6 +275,8 @@ class Forger final {
     if (chance(2)) state.files["cpuset.cpus"] = state.files["cpuset.mems"] = "0-3";
     const auto mark = choose_(4);
     if (mark < 2) state.mark = mark == 0 ? id_ : "somebody-else";
+    state.mark_earlier = state.mark && chance(4);
+    state.occupied = !state.mark && chance(2);
     for (std::uint64_t i = choose_(8); i > 0; --i)
       state.files[std::string(pick(kFiles))] = std::string(pick(kTexts));
     if (chance(8)) devices(state.devices);
@@ -294,8 +300,6 @@ class Forger final {
     if (chance(4))
       observed_.fixed =
           FixedLayout{pick_enum<Layout>(2), pick_enum<LayoutSource>(6), pick_enum<Form>(5)};
-    if (const auto path = CgroupPath::parse(some_group()); path && chance(2))
-      observed_.kata_group = *path;
     observed_.history.container_started = chance(2);
     if (chance(3)) observed_.history.largest_memory_sum = choose_(1ULL << 40);
     observed_.vmm_age_ms = choose_(10'000);

@@ -23,11 +23,17 @@ namespace kcg::test {
   s.containers = random.upto(3);
   s.strangers = random.upto(2);
   s.device_programs = random.upto(2);
+  s.kata_cpuset = random.chance(70);
+  s.kata_pins = random.one_of<std::optional<bool>>({true, false, std::nullopt});
   s.id = random.one_of<std::string>(
       {"c0ffee0123456789", "a", "web.scope", "x-1_y.z", std::string(128, 'f')});
   s.config.placement.thread_groups = random.chance(80);
   s.config.placement.existing = ExistingPolicy::place;
   if (random.chance(40)) s.config.layout.sandbox_cgroup_only = random.chance(50);
+  if (s.systemd && random.chance(25)) {  // a scope of our own
+    s.kata_only = false;
+    s.config.layout.sandbox_cgroup_only = true;
+  }
   // On v2 these directories are Kata's, and nothing of ours may stand in them.
   if (random.chance(30) && s.mode != HierarchyMode::v2)
     s.config.layout.legacy_root = "/kata_overhead";

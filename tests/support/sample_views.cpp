@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/sample_views.hpp"
+#include "show/plan_documents.hpp"
 
 namespace kcg::samples {
 
@@ -83,11 +84,8 @@ WantedGroup wanted(GroupRole role, const char* hierarchy, const std::string& whe
   return one;
 }
 
-Step step(Op op, const char* hierarchy, const std::string& where) {
-  Step one;
-  one.op = op;
-  one.group = {hierarchy, path(where)};
-  return one;
+Step step(const char* hierarchy, const std::string& where, Operation operation) {
+  return {{hierarchy, path(where)}, std::move(operation)};
 }
 
 Explanation memory_explanation() {
@@ -187,18 +185,10 @@ Planned planned_v2() {
   sandbox.seeds = {{"cpuset.cpus", "0-3"}};
   wish.groups = {sandbox, wanted(GroupRole::vcpu, "v2", below("vcpu"), GroupType::threaded)};
   wish.explanations = {memory_explanation()};
-  auto limit = step(Op::limit, "v2", kGroup);
-  limit.key = "memory.max";
-  limit.old_value = "max";
-  limit.new_value = "1172307968";
-  auto move = step(Op::move_thread, "v2", below("vcpu"));
-  move.key = "cgroup.threads";
-  move.old_value = kPod;
-  move.new_value = below("vcpu");
-  move.task = TaskKey{4242, 99};
-  move.process = 4240;
-  move.cls = ThreadClass::vcpu;
-  planned.plan.steps = {step(Op::create, "v2", below("shim")), limit, move};
+  planned.plan.steps = {
+      step("v2", below("shim"), op::Create{}),
+      step("v2", kGroup, op::Limit{{"memory.max", "max", "1172307968"}}),
+      step("v2", below("vcpu"), op::MoveThread{{{4242, 99}, ThreadClass::vcpu, kPod}, 4240})};
   planned.conditions = {{ConditionName::parent_undersized, "have 1 GiB, need 1118 MiB"}};
   return planned;
 }
@@ -224,13 +214,8 @@ Planned planned_v1() {
   memory.limits = {{"memory.limit_in_bytes", "536870912"}};
   wish.groups = {root, cpu, memory,
                  wanted(GroupRole::unconstrained, "memory", "/kata/0123", GroupType::v1)};
-  auto move = step(Op::move_process, "memory", "/kata/0123");
-  move.task = TaskKey{77, 5};
-  move.process = 77;
-  move.cls = ThreadClass::vmm;
-  auto scope = step(Op::start_scope, "", "/system.slice/kata-0123.scope");
-  scope.key = "kata-0123.scope";
-  planned.plan.steps = {move, scope};
+  planned.plan.steps = {step("memory", "/kata/0123", op::MoveProcess{{{77, 5}}}),
+                        step("", "/system.slice/kata-0123.scope", op::StartScope{})};
   return planned;
 }
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "model/view.hpp"
-#include "plan/view.hpp"
+#include "show/plan_documents.hpp"
+#include "show/view.hpp"
 
 namespace kcg::samples {
 

@@ -49,9 +49,10 @@ Bundle container_bundle(const Scenario& scenario, unsigned number, const std::st
 std::string describe(const Scenario& s) {
   return fmt::format(
       "{} {} kata_only={} pod_less={} names={} kvm={} io={} fs={} vcpus={} strangers={} "
-      "devices={} thread_groups={} only={} legacy_root={} id={}",
+      "devices={} kata_cpuset={} pins={} thread_groups={} only={} legacy_root={} id={}",
       name(s.mode), s.systemd ? "systemd" : "cgroupfs", s.kata_only, s.pod_less, s.thread_names,
       s.kvm_entries, s.iothread, s.virtiofsd, s.vcpus, s.strangers, s.device_programs,
+      s.kata_cpuset, s.kata_pins ? (*s.kata_pins ? "yes" : "no") : "unknown",
       s.config.placement.thread_groups,
       s.config.layout.sandbox_cgroup_only
           ? (*s.config.layout.sandbox_cgroup_only ? "true" : "false")
@@ -111,13 +112,15 @@ void SandboxWorld::make_inputs() {
   kata.state = "running";
   kata.hypervisor = "qemu";
   kata.sandbox_cgroup_only = scenario.kata_only;
+  kata.vcpus_pinning = scenario.kata_pins;
   assembled.inputs.kata = kata;
 }
 
 /// mkdir -p; a v1 cpuset is filled on the way, as runtimes and the kubelet do.
-void SandboxWorld::make_group(const std::string& path) {
+void SandboxWorld::make_group(const std::string& path, bool with_cpuset) {
   tree.outside([&](CgroupTree& outside) {
     for (const auto& hierarchy : tree.host().hierarchies) {
+      if (!hierarchy.unified && hierarchy.has("cpuset") && !with_cpuset) continue;
       tree.make_all(hierarchy.name, path);
       if (hierarchy.unified || !hierarchy.has("cpuset")) continue;
       CgroupPath at;
@@ -169,10 +172,10 @@ void SandboxWorld::start_shim() {
 }
 
 void SandboxWorld::kata_makes_groups() {
-  make_group(kata_group);
+  make_group(kata_group, scenario.kata_cpuset);
   for (unsigned i = 0; unified() && i < scenario.device_programs; ++i)
     (void)kata_adds_device_program();  // ignored: the id is the test's to ask for
-  if (!overhead_group.empty()) make_group(overhead_group);
+  if (!overhead_group.empty()) make_group(overhead_group, scenario.kata_cpuset);
   put(shim, overhead_group.empty() ? kata_group : overhead_group, true);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One sandbox on a node in memory: the kubelet's and Kata's groups, a shim, a VMM with its threads,
-// helpers and strangers, as a real Kata node shows them, and on top of it the daemon's own line:
-// observe -> desired -> diff -> apply -> fold, round by round.
+// helpers and strangers, as a real Kata node shows them, and on top of it the daemon's own pass.
 // What belongs where is computed here once more, by other code than the product's.
 #pragma once
 
@@ -15,7 +14,9 @@
 #include "model/config.hpp"
 #include "model/observed.hpp"
 #include "observe/sandbox.hpp"
-#include "plan/record.hpp"
+#include "pass/pass.hpp"
+#include "record/fold.hpp"
+#include "record/record.hpp"
 #include "support/fake_clock.hpp"
 #include "support/fake_proc.hpp"
 #include "support/fake_systemd.hpp"
@@ -37,25 +38,35 @@ struct Scenario {
   unsigned vcpus = 2;
   unsigned containers = 1;
   unsigned strangers = 2;
-  unsigned device_programs = 0;  ///< v2: that Kata attaches to its own group
+  bool kata_cpuset = true;                ///< v1: Kata makes its groups in the cpuset tree as well
+  std::optional<bool> kata_pins = false;  ///< what Kata's state says; nullopt: nobody says
+  unsigned device_programs = 0;           ///< v2: that Kata attaches to its own group
   std::string id = "c0ffee0123456789";
   Config config;
 };
 [[nodiscard]] std::string describe(const Scenario& scenario);
 
-/// Value: one round of a pass.
-struct Round {
-  Observed observed;
-  Desired want;
-  Plan plan;
-  Report report;
-};
-
-/// Value: one pass, as the daemon's reconciler makes it.
+/// Value: one pass, round by round.
 struct Pass {
   std::vector<Round> rounds;
+  PassResult result;
   FollowUp follow_up;
   [[nodiscard]] const Round& last() const { return rounds.back(); }
+};
+
+/// Resource: the notes of the run directory.
+class FakeNotes final : public CreationNotes {
+ public:
+  explicit FakeNotes(bool& noted) : noted_(noted) {}
+  [[nodiscard]] Status note_creation(const SandboxId&) override {
+    noted_ = true;
+    return {};
+  }
+  [[nodiscard]] bool creation_noted(const SandboxId&) const override { return noted_; }
+  void forget_creation(const SandboxId&) override { noted_ = false; }
+
+ private:
+  bool& noted_;
 };
 
 /// Resource: see the head of the file.
@@ -95,6 +106,7 @@ class SandboxWorld final {
   /// Observes, decides and compares; changes nothing.
   [[nodiscard]] Round look();
   [[nodiscard]] Pass pass();
+  [[nodiscard]] PassOrder order() const;
   /// systemd ends its jobs, and the daemon hears of it.
   void end_jobs(bool well = true);
   /// As after a crash: nothing is remembered but what /run and the kernel keep.
@@ -120,8 +132,10 @@ class SandboxWorld final {
   FakeSystemd systemd;
   FakeClock clock;
   Record record;
+  unsigned failures = 0;  ///< of passes, in a row
   Assembled assembled;
   ObserveContext context;
+  FakeNotes notes{context.creation_recorded};
   SystemdManager* manager = &systemd;  ///< nullptr: not reached
 
   std::string pod_group;
@@ -135,7 +149,7 @@ class SandboxWorld final {
 
  private:
   void make_inputs();
-  void make_group(const std::string& path);
+  void make_group(const std::string& path, bool with_cpuset = true);
   void remove_group(const std::string& path);
   void offer_controllers(const std::string& path);
   void put(Pid task, const std::string& path, bool whole);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/fd.hpp"
@@ -13,6 +14,7 @@
 #include "daemon/bus/convert.hpp"
 #include "daemon/bus/names.hpp"
 #include "manager_proxy.h"
+#include "tools/cgctl/bus_names.hpp"
 #include "tools/cgctl/failure.hpp"
 
 namespace kcg::cgctl {
@@ -22,6 +24,8 @@ namespace {
 using bus::Properties;
 using bus::PropertiesList;
 
+/// A daemon that works at all answers a question about itself at once.
+constexpr std::chrono::seconds kPatienceForFacts{3};
 /// A plan of a big node takes a while; a daemon that is stuck must not keep us for ever.
 constexpr std::chrono::seconds kPatience{20};
 /// Reconcile answers when the work is done, which may wait for systemd.
@@ -60,14 +64,41 @@ tl::unexpected<Error> unreachable(const std::string& text) {
   return fail(static_cast<int>(ClientError::not_reachable), "{}", text);
 }
 
-bool name_has_owner(sdbus::IConnection& connection) {
+std::string fact(const Properties& facts, const char* key) {
+  const auto it = facts.find(key);
+  return it == facts.end() ? "" : it->second.get<std::string>();
+}
+
+/// Blocks for the connection's patience.
+Properties read_facts(sdbus::IProxy& proxy) {
+  Properties facts;
+  proxy.callMethod("GetAll")
+      .onInterface("org.freedesktop.DBus.Properties")
+      .withArguments(std::string(bus::kManagerInterface))
+      .storeResultsTo(facts);
+  return facts;
+}
+
+/// A daemon of an older version has no list of problems.
+DaemonState state_from(const Properties& facts) {
+  DaemonState state;
+  state.running = true;
+  state.version = fact(facts, "Version");
+  state.mode = fact(facts, "Mode");
+  state.hierarchy = fact(facts, "Hierarchy");
+  if (const auto it = facts.find("Problems"); it != facts.end())
+    state.problems = it->second.get<std::vector<std::string>>();
+  return state;
+}
+
+std::optional<DaemonProcess> process_of_owner(sdbus::IConnection& connection) {
   const auto proxy = bus::make_proxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-  bool owned = false;
-  proxy->callMethod("NameHasOwner")
+  std::uint32_t pid = 0;
+  proxy->callMethod("GetConnectionUnixProcessID")
       .onInterface("org.freedesktop.DBus")
       .withArguments(std::string(bus::kBusName))
-      .storeResultsTo(owned);
-  return owned;
+      .storeResultsTo(pid);
+  return daemon_process(static_cast<Pid>(pid));
 }
 
 Result<sdbus::UnixFd> pidfd_of(Pid pid) {
@@ -132,11 +163,19 @@ struct BusSource::Impl {
   std::unique_ptr<sdbus::IConnection> connection;
   std::unique_ptr<sdbus::IProxy> proxy;
   ManagerProxy manager;
+  DaemonState state;
 
   explicit Impl(std::unique_ptr<sdbus::IConnection> to)
       : connection(std::move(to)),
         proxy(bus::make_proxy(*connection, bus::kBusName, bus::kRootPath)),
         manager(*proxy) {
+    look();
+  }
+  /// Throws sdbus::Error when the daemon does not answer.
+  void look() {
+    connection->setMethodCallTimeout(kPatienceForFacts);
+    state = state_from(read_facts(*proxy));
+    state.process = process_of_owner(*connection);
     connection->setMethodCallTimeout(kPatience);
   }
 };
@@ -147,11 +186,15 @@ BusSource::~BusSource() = default;
 Result<std::unique_ptr<BusSource>> BusSource::connect(const std::string& address) {
   try {
     auto connection = bus::connect(address);
-    if (!name_has_owner(*connection))
+    if (!name_has_owner(*connection, bus::kBusName))
       return unreachable(std::string("nobody owns ") + bus::kBusName + " on the bus '" + address +
                          "': is kata-cgroupd running?");
     return std::unique_ptr<BusSource>(new BusSource(std::make_unique<Impl>(std::move(connection))));
   } catch (const sdbus::Error& error) {
+    const std::string name(error.getName());
+    if (name.ends_with(".NoReply") || name.ends_with(".Timeout"))
+      return unreachable(fmt::format("kata-cgroupd does not answer within {} s: is it stuck?",
+                                     kPatienceForFacts.count()));
     return unreachable("bus '" + address + "': " + error.getMessage());
   }
 }
@@ -191,12 +234,39 @@ Result<SandboxView> BusSource::view(const std::string& id) {
   return bus::view_from(*properties);
 }
 
+/// The daemon places a new thread within milliseconds, under load within a second.
+void BusSource::wait_for_repairs() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
+
 Result<std::string> BusSource::plan(const std::string& id) {
   return guarded([&] { return impl_->manager.Plan(id); });
 }
 
 Result<std::string> BusSource::explain(const std::string& id) {
   return guarded([&] { return impl_->manager.Explain(id); });
+}
+
+const DaemonState& BusSource::state() const { return impl_->state; }
+
+const DaemonState& BusSource::look_again() {
+  (void)guarded([&] { impl_->look(); });  // ignored: then the last answer stays
+  return impl_->state;
+}
+
+Status BusSource::reload() {
+  return guarded([&] { impl_->manager.Reload(); });
+}
+
+Result<std::vector<RegisteredView>> BusSource::registrations() {
+  const auto listed = guarded([&] { return impl_->manager.ListRegistrations(); });
+  if (!listed) return forward(listed.error());
+  std::vector<RegisteredView> views;
+  for (const auto& one : *listed) {
+    auto view = bus::registered_from(one.get<1>());
+    if (!view) return forward(view.error());
+    view->id = one.get<0>();
+    views.push_back(*std::move(view));
+  }
+  return views;
 }
 
 Result<std::uint32_t> BusSource::reconcile(const std::string& id, bool adopt) {

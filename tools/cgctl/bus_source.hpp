@@ -9,14 +9,17 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "daemon/manager.hpp"
 #include "tools/cgctl/source.hpp"
+#include "tools/cgctl/status.hpp"
 
 namespace kcg::cgctl {
 
 /// Resource: a connection to a bus on which somebody owns the daemon's name.
 class BusSource final : public Source {
  public:
-  /// Error code ClientError::not_reachable when there is no bus or nobody owns the name.
+  /// Error code ClientError::not_reachable when there is no bus, nobody owns the name, or its owner
+  /// does not answer within 3 s.
   [[nodiscard]] static Result<std::unique_ptr<BusSource>> connect(const std::string& address);
   ~BusSource() override;
   BusSource(const BusSource&) = delete;
@@ -24,13 +27,20 @@ class BusSource final : public Source {
 
   [[nodiscard]] Result<std::vector<SandboxView>> list(bool ignored) override;
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
+  void wait_for_repairs() override;
   [[nodiscard]] Result<std::string> plan(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
 
+  /// What the daemon said of itself when it was connected to, or looked at again.
+  [[nodiscard]] const DaemonState& state() const;
+  const DaemonState& look_again();
   /// Number of steps.
   [[nodiscard]] Result<std::uint32_t> reconcile(const std::string& id, bool adopt);
   [[nodiscard]] Status register_sandbox(const std::string& id, const RegisterOptions& options);
   [[nodiscard]] Status unregister_sandbox(const std::string& id);
+  /// Sorted by id.
+  [[nodiscard]] Result<std::vector<RegisteredView>> registrations();
+  [[nodiscard]] Status reload();
 
  private:
   struct Impl;

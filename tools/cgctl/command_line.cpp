@@ -6,11 +6,16 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "daemon/manager.hpp"
+#include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
+
+constexpr const char* kPodHelp =
+    "namespace/name or name of the pod, or at least 4 characters of the sandbox's id";
 
 /// What `register` collects before it is checked.
 struct RegisterTexts {
@@ -25,11 +30,14 @@ void add_globals(CLI::App& app, Options& o) {
   app.set_version_flag("--version", std::string("cgctl ") + KCG_VERSION, "Print the version");
   app.add_flag("--json", o.json, "Print one JSON document");
   app.add_option("--bus", o.bus, "Where the daemon serves D-Bus: system (default) or an address")
+      ->envname("CGCTL_BUS")
       ->type_name("ADDRESS");
   app.add_flag("--no-daemon", o.no_daemon, "Read the kernel and /run directly");
   app.add_option("--color", o.color, "auto (default), always or never")
       ->transform(CLI::CheckedTransformer(colors).description(""))
       ->type_name("WHEN");
+  app.add_flag("--wide", o.wide, "All columns and whole lines, though the terminal is too narrow");
+  app.add_flag("--raw", o.raw, "Show the kernel's keys and values beside the numbers");
   app.add_option("--config", o.config_file,
                  "Without the daemon: configuration file instead of the standard one")
       ->type_name("FILE");
@@ -51,10 +59,12 @@ CLI::App& add_verb(CLI::App& app, Options& o, Verb verb, const char* name, const
 }
 
 void add_id(CLI::App& verb, Options& o, bool required) {
-  verb.add_option("ID", o.id, "Full id, or at least 4 characters of one")->required(required);
+  verb.add_option("POD", o.id, kPodHelp)->required(required);
 }
 
 void add_reading_verbs(CLI::App& app, Options& o) {
+  add_verb(app, o, Verb::status, "status",
+           "How the daemon is, and whether all is well; the same without a verb, in short");
   auto& list = add_verb(app, o, Verb::list, "list", "Show all sandboxes");
   list.add_flag("--all", o.all, "Also show bundles that are not managed, and why");
   list.add_flag("--failing", o.failing,
@@ -66,6 +76,27 @@ void add_reading_verbs(CLI::App& app, Options& o) {
          true);
 }
 
+void add_other_verbs(CLI::App& app, Options& o) {
+  add_id(add_verb(app, o, Verb::watch, "watch", "Print what happens, a line for each event"), o,
+         false);
+  add_verb(app, o, Verb::top, "top", "Watch what the sandboxes use, each second")
+      .add_flag("--once", o.once, "Print it once, after a second; needs no terminal");
+  add_verb(app, o, Verb::registrations, "registrations",
+           "Show what was registered, since when and by whom");
+  add_verb(app, o, Verb::doctor, "doctor",
+           "Check the node, the daemon and Kata; what is wrong, and what to do")
+      .add_option("--report", o.report, "Also write what a maintainer needs into a new file")
+      ->type_name("FILE");
+  add_verb(app, o, Verb::uninstall_check, "uninstall-check",
+           "Show which sandboxes live in groups of ours; exit status 4 if there are any");
+  add_id(add_verb(app, o, Verb::release, "release",
+                  "Give sandboxes back to Kata's own groups, while no daemon enforces"),
+         o, false);
+  add_verb(app, o, Verb::check_config, "check-config",
+           "Check the configuration and print it with the origin of each value")
+      .add_option("FILE", o.config_file, "Instead of the standard file and its drop-ins");
+}
+
 void add_plan_verbs(CLI::App& app, Options& o) {
   const std::map<std::string, HierarchyMode> modes = {{"v1", HierarchyMode::v1},
                                                       {"v2", HierarchyMode::v2}};
@@ -74,13 +105,16 @@ void add_plan_verbs(CLI::App& app, Options& o) {
   auto& explain = add_verb(app, o, Verb::explain, "explain",
                            "Show each limit and placement with its formula and sources");
   for (auto* const verb : {&plan, &explain}) {
-    auto* const id = verb->add_option("ID", o.id, "Full id, or at least 4 characters of one");
+    auto* const id = verb->add_option("POD", o.id, kPodHelp);
     auto* const bundle =
         verb->add_option("--bundle", o.bundles,
                          "For OCI bundles that need not run: the sandbox's, then its containers'")
             ->type_name("DIR")
             ->expected(1, CLI::detail::expected_max_vector_size)
             ->excludes(id);
+    if (verb == &explain)
+      verb->add_option("TOPIC", o.topic, "memory, cpu, cpuset or placement; everything without")
+          ->check(CLI::IsMember({"memory", "cpu", "cpuset", "placement"}).description(""));
     verb->add_option_function<HierarchyMode>(
             "--assume-hierarchy", [&o](const HierarchyMode& mode) { o.assumed = mode; },
             "With --bundle: v1 or v2 instead of this machine's")
@@ -132,10 +166,10 @@ void add_changing_verbs(CLI::App& app, Options& o, RegisterTexts& texts) {
       add_verb(app, o, Verb::reconcile, "reconcile", "Put right what is not as desired, now");
   add_id(reconcile, o, false);
   reconcile.add_flag("--adopt", o.adopt, "Also place a sandbox that was left unmanaged");
+  add_verb(app, o, Verb::reload, "reload", "Have the daemon read its configuration again");
   add_register(app, o, texts);
-  add_verb(app, o, Verb::unregister_sandbox, "unregister", "Forget what register declared")
-      .add_option("ID", o.id, "Full id")
-      ->required();
+  add_id(add_verb(app, o, Verb::unregister_sandbox, "unregister", "Forget what register declared"),
+         o, true);
 }
 
 Status set_number(std::optional<std::uint64_t>& to, std::string_view value, bool bytes) {
@@ -178,10 +212,23 @@ Status check_register(const RegisterTexts& texts, RegisterOptions& out) {
   return {};
 }
 
-CommandLine usage_error(CommandLine line, const std::string& text) {
+CommandLine usage_error(CommandLine line, bool json, const std::string& text) {
   line.exit = Exit::usage;
-  line.err = "cgctl: " + text + "\nTry 'cgctl --help'.\n";
+  if (json)
+    line.err = failure_text({static_cast<int>(ManagerError::invalid_argument), text}, true, "");
+  else
+    line.err = "cgctl: " + printable_lines(text) + "\nTry 'cgctl --help'.\n";
   return line;
+}
+
+/// Asked before the line is parsed: what cannot be parsed is told in that form, too.
+bool wants_json(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -204,7 +251,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   RegisterTexts texts;
   CLI::App app("Shows and steers how Kata Containers sandboxes are placed in cgroups.", "cgctl");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer(
       "Exit status: 0 good, 1 failed, 2 usage, 3 no such sandbox, 4 something is wrong,\n"
       "5 the daemon is needed and cannot be reached. See cgctl(1).");
@@ -212,6 +259,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_reading_verbs(app, line.options);
   add_plan_verbs(app, line.options);
   add_changing_verbs(app, line.options, texts);
+  add_other_verbs(app, line.options);
   // CLI11 speaks by exceptions; they end here.
   try {
     app.parse(argc, argv);
@@ -222,10 +270,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.out = out.str();
     return line;
   } catch (const CLI::ParseError& error) {
-    return usage_error(std::move(line), error.what());
+    return usage_error(std::move(line), wants_json(argc, argv), error.what());
   }
+  line.options.brief = app.get_subcommands().empty();
+  if (line.options.verb == Verb::reconcile && line.options.adopt && line.options.id.empty())
+    return usage_error(std::move(line), wants_json(argc, argv),
+                       "--adopt needs the name of one sandbox");
   if (auto status = check_register(texts, line.options.registration); !status)
-    return usage_error(std::move(line), status.error().text);
+    return usage_error(std::move(line), wants_json(argc, argv), status.error().text);
   return line;
 }
 

@@ -29,6 +29,7 @@ constexpr Kind kKinds[] = {
     {static_cast<int>(ClientError::not_reachable), "NotReachable", Exit::no_daemon},
     {static_cast<int>(ClientError::not_permitted), "NotPermitted", Exit::failed},
     {static_cast<int>(ClientError::kernel), "Kernel", Exit::failed},
+    {static_cast<int>(ClientError::enforcing), "Enforcing", Exit::failed},
 };
 
 constexpr std::string_view kStandardErrors = "org.freedesktop.DBus.Error.";
@@ -80,14 +81,17 @@ Exit failure_exit(const Error& error) {
 std::string failure_text(const Error& error, bool json, const std::string& note) {
   if (!json) {
     const auto before = note.empty() ? "" : note_text(false, note);
-    return before + "cgctl: " + printable(error.text) + "\n";
+    // The candidates of an ambiguous name stand on lines of their own.
+    const bool list = error.code == static_cast<int>(ManagerError::ambiguous_id);
+    const auto text = list ? printable_lines(error.text) : printable(error.text);
+    return before + "cgctl: " + text + "\n";
   }
   nlohmann::ordered_json top;
   top["version"] = 1;
   top["error"]["name"] = failure_name(error);
   top["error"]["message"] = valid_utf8(error.text);
   if (!note.empty()) top["note"] = valid_utf8(note);
-  return top.dump() + "\n";
+  return printable_json(top.dump() + "\n");
 }
 
 std::string note_text(bool json, const std::string& note) {
@@ -96,7 +100,7 @@ std::string note_text(bool json, const std::string& note) {
   nlohmann::ordered_json top;
   top["version"] = 1;
   top["note"] = valid_utf8(note);
-  return top.dump() + "\n";
+  return printable_json(top.dump() + "\n");
 }
 
 }  // namespace kcg::cgctl

@@ -12,7 +12,7 @@
 namespace kcg::cgctl {
 
 /// Codes beside ManagerError's for what only a client can meet.
-enum class ClientError : int { not_reachable = 100100, not_permitted, kernel };
+enum class ClientError : int { not_reachable = 100100, not_permitted, kernel, enforcing };
 
 /// The daemon's error of this name on the bus -> our code; the text stays.
 [[nodiscard]] Error error_from_bus(std::string_view name, const std::string& text);

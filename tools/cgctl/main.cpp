@@ -4,38 +4,82 @@
 #include <cstdio>
 #include <string>
 
+#include "base/clock.hpp"
 #include "tools/cgctl/bus_source.hpp"
 #include "tools/cgctl/command_line.hpp"
 #include "tools/cgctl/failure.hpp"
+#include "tools/cgctl/registrations.hpp"
+#include "tools/cgctl/resolve.hpp"
+#include "tools/cgctl/status.hpp"
 #include "tools/cgctl/terminal.hpp"
+#include "tools/cgctl/text.hpp"
 #include "tools/cgctl/verbs.hpp"
+#include "tools/cgctl/watch.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
 
-Result<Answer> ask(const Options& options, const Style& style, Source& source) {
-  const bool reasons = options.verb == Verb::plan || options.verb == Verb::explain;
-  return reasons ? reason(options, style, source) : look(options, style, source);
+/// Value: what is said besides, and what is known of the daemon.
+struct Besides {
+  std::string note;
+  DaemonState daemon;
+};
+
+/// What is said besides a list: who reads that all sandboxes are well should know when the daemon
+/// is not.
+std::string problems_note(const std::vector<std::string>& problems) {
+  std::string note;
+  for (const auto& problem : problems) note += (note.empty() ? "the daemon: " : "; ") + problem;
+  return note;
 }
 
-/// Chooses who is asked. `note` is set when the daemon was looked for in vain.
-Result<Answer> run(const Options& options, const Style& style, std::string& note) {
-  if (!options.bundles.empty()) return foresee(options, style);
-  if (changes_something(options.verb)) {
-    if (options.no_daemon)
-      return fail(static_cast<int>(ClientError::not_reachable),
-                  "only the daemon can do this: leave --no-daemon out");
-    auto daemon = BusSource::connect(options.bus);
-    if (!daemon) return forward(daemon.error());
-    return change(options, **daemon);
-  }
+/// In a pipe a list is a table and nothing else.
+std::string observe_line(const Options& options, const Style& style, const DaemonState& daemon) {
+  const bool list = options.verb == Verb::list && style.width;
+  const bool shown = list || options.verb == Verb::show || options.verb == Verb::plan;
+  if (daemon.mode != "observe" || !shown || options.json) return "";
+  return painted(style, Paint::warning, kObserveNote) + "\n";
+}
+
+Result<Answer> status(const Options& options, const Style& style, Source& source,
+                      const Besides& besides) {
+  const auto views = source.list(false);
+  // That the daemon is dead is the answer, also where the kernel cannot be read.
+  const bool dead = besides.daemon.asked && !besides.daemon.running;
+  if (!views && !dead) return forward(views.error());
+  return status_answer(options, style, besides.daemon, views ? *views : std::vector<SandboxView>());
+}
+
+Result<Answer> ask(const Options& options, const Style& style, Source& source, Besides& besides) {
+  if (options.verb == Verb::status) return status(options, style, source, besides);
+  if (options.verb == Verb::top) return watch_usage(options, style, source);
+  const bool reasons = options.verb == Verb::plan || options.verb == Verb::explain;
+  auto answer = reasons ? reason(options, style, source) : look(options, style, source);
+  if (!answer) return answer;
+  if (options.json && options.verb == Verb::list)
+    answer->out = with_daemon(answer->out, besides.daemon);
+  answer->out = observe_line(options, style, besides.daemon) + answer->out;
+  return answer;
+}
+
+/// The daemon's, else the kernel's own; why not the daemon's is noted.
+Result<Answer> find_out(const Options& options, const Style& style, Besides& besides) {
+  besides.daemon.asked = !options.no_daemon;
   if (!options.no_daemon) {
     auto daemon = BusSource::connect(options.bus);
-    if (daemon) return ask(options, style, **daemon);
-    note = daemon.error().text + "; reading the kernel directly";
+    if (daemon) {
+      besides.daemon = (*daemon)->state();
+      if (options.verb == Verb::list) besides.note = problems_note(besides.daemon.problems);
+      return ask(options, style, **daemon, besides);
+    }
+    besides.daemon.why_not = daemon.error().text;
+    besides.note = daemon.error().text + "; reading the kernel directly";
   }
-  return ask(options, style, *make_node_source(options));
+  auto answer = ask(options, style, *make_node_source(options), besides);
+  // It has said so itself.
+  if (options.verb == Verb::status && !options.json) besides.note.clear();
+  return answer;
 }
 
 /// A full disk or a closed pipe is a failure, too.
@@ -44,21 +88,87 @@ bool print(std::FILE* stream, const std::string& text) {
          std::fflush(stream) == 0;
 }
 
+/// Until somebody ends it. What a sandbox is called is asked when it is first spoken of.
+Result<Answer> watch(const Options& options, const Style& style, BusSource& daemon) {
+  const auto only = full_id(options.id, daemon);
+  if (!only) return forward(only.error());
+  const auto views = daemon.list(false);
+  if (!views) return forward(views.error());
+  Titles titles;
+  for (const auto& view : *views) titles[view.id] = title(view);
+  const auto title_of = [&](const std::string& id) {
+    const auto known = titles.find(id);
+    if (known != titles.end()) return known->second;
+    const auto view = daemon.view(id);
+    return view ? titles[id] = title(*view) : std::string();
+  };
+  const auto seen = watch_bus(options.bus, [&](const Event& event) {
+    if (!only->empty() && !event.id.empty() && event.id != *only) return true;
+    const auto name = event.id.empty() ? "" : title_of(event.id);
+    return print(stdout, event_line(options, style, event, name, SystemClock().wall_seconds()));
+  });
+  if (!seen) return forward(seen.error());
+  return fail(0, "what was seen could not be written");
+}
+
+Result<Answer> registrations(const Options& options, const Style& style, BusSource& daemon) {
+  const auto views = daemon.registrations();
+  if (!views) return forward(views.error());
+  return Answer{options.json ? registrations_document(*views)
+                             : render_registrations(style, *views)};
+}
+
+bool needs_daemon(Verb verb) {
+  return changes_something(verb) || verb == Verb::watch || verb == Verb::registrations;
+}
+
+/// Only the daemon can do it.
+Result<Answer> tell(const Options& options, const Style& style) {
+  if (options.no_daemon)
+    return fail(static_cast<int>(ClientError::not_reachable),
+                "only the daemon can do this: leave --no-daemon out");
+  auto daemon = BusSource::connect(options.bus);
+  if (!daemon) return forward(daemon.error());
+  if (options.verb == Verb::registrations) return registrations(options, style, **daemon);
+  return options.verb == Verb::watch ? watch(options, style, **daemon) : change(options, **daemon);
+}
+
+Result<Answer> run(const Options& options, const Style& style, Besides& besides) {
+  if (!options.bundles.empty()) return foresee(options, style);
+  if (options.verb == Verb::check_config) return check_config(options);
+  if (options.verb == Verb::doctor) return doctor_answer(options, style);
+  if (options.verb == Verb::uninstall_check) return uninstall_check(options, style);
+  if (options.verb == Verb::release) return release(options, style);
+  if (needs_daemon(options.verb)) return tell(options, style);
+  return find_out(options, style, besides);
+}
+
+/// A check of health must not be green over a dead daemon, whatever the kernel says. Who asked for
+/// no daemon gets an answer about the kernel.
+Exit exit_without_daemon(const Options& options, const DaemonState& daemon, Exit exit) {
+  const bool health = options.verb == Verb::list && options.failing;
+  return health && daemon.asked && !daemon.running ? Exit::no_daemon : exit;
+}
+
 int main_status(int argc, const char* const* argv) {
   const auto line = parse_command_line(argc, argv);
   if (line.exit) {
     const bool printed = print(stdout, line.out) && print(stderr, line.err);
     return static_cast<int>(printed ? *line.exit : Exit::failed);
   }
-  std::string note;
+  Besides besides;
   const auto& options = line.options;
-  const auto answer = run(options, style_of_stdout(options.color), note);
+  const auto answer = run(options, style_of_stdout(options), besides);
+  const auto& note = besides.note;
   if (!answer) {
     (void)print(stderr, failure_text(answer.error(), options.json, note));  // ignored: nowhere else
-    return static_cast<int>(failure_exit(answer.error()));
+    const auto exit = failure_exit(answer.error());
+    return static_cast<int>(exit_without_daemon(options, besides.daemon, exit));
   }
-  const bool printed = print(stderr, note_text(options.json, note)) && print(stdout, answer->out);
-  return static_cast<int>(printed ? answer->exit : Exit::failed);
+  const auto text = options.json ? printable_json(answer->out) : answer->out;
+  if (!print(stderr, note_text(options.json, note)) || !print(stdout, text))
+    return static_cast<int>(Exit::failed);
+  return static_cast<int>(exit_without_daemon(options, besides.daemon, answer->exit));
 }
 
 }  // namespace

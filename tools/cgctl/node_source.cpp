@@ -4,30 +4,17 @@
 // written.
 #include "base/text.hpp"
 #include "cgroup/host.hpp"
-#include "config/reload.hpp"
 #include "daemon/manager.hpp"
+#include "observe/bundle_plan.hpp"
 #include "observe/config_files.hpp"
-#include "observe/node.hpp"
-#include "plan/view.hpp"
-#include "tools/cgctl/resolve.hpp"
+#include "pass/node.hpp"
+#include "show/plan_documents.hpp"
+#include "show/view.hpp"
 #include "tools/cgctl/source.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
-
-constexpr const char* kConfigFile = "/etc/kata-cgroupd/config.toml";
-
-Result<Config> read_node_config(const Options& options) {
-  const bool named = !options.config_file.empty();
-  const auto loaded = named ? read_config(options.config_file, true, {})
-                            : read_config(kConfigFile, false, default_drop_in_roots());
-  if (!loaded) return fail(static_cast<int>(ManagerError::config), "{}", loaded.error().text);
-  Config config = loaded->config;
-  config.origins = loaded->origins;
-  if (!options.cgroup_root.empty()) config.cgroup.root = options.cgroup_root;
-  return with_run_root(std::move(config), options.run_root);
-}
 
 /// Looks once, at the first question: one command shows one moment.
 class NodeSource final : public Source {
@@ -50,7 +37,7 @@ class NodeSource final : public Source {
 
 Status NodeSource::look() {
   if (node_) return {};
-  const auto config = read_node_config(options_);
+  const auto config = node_config(options_);
   if (!config) return forward(config.error());
   auto node = inspect_node(*config);
   if (!node) return forward(node.error());
@@ -60,11 +47,9 @@ Status NodeSource::look() {
 
 Result<const Inspection*> NodeSource::find(const std::string& id) {
   if (auto status = look(); !status) return forward(status.error());
-  std::vector<std::string> ids;
-  for (const auto& one : node_->sandboxes) ids.push_back(one.view.id);
-  const auto at = resolve_id(ids, id);
-  if (!at) return forward(at.error());
-  return &node_->sandboxes[*at];
+  for (const auto& one : node_->sandboxes)
+    if (one.view.id == id) return &one;
+  return fail(static_cast<int>(ManagerError::no_such_sandbox), "no sandbox '{}'", escaped(id));
 }
 
 Result<std::vector<SandboxView>> NodeSource::list(bool ignored) {
@@ -117,12 +102,20 @@ HierarchyMode assumed_hierarchy(const Options& options, const Config& config) {
 
 }  // namespace
 
+Result<Config> node_config(const Options& options) {
+  auto config = config_in_force({options.config_file,
+                                 {{"cgroup.root", options.cgroup_root, "--cgroup-root"}},
+                                 options.run_root});
+  if (!config) return fail(static_cast<int>(ManagerError::config), "{}", config.error().text);
+  return config;
+}
+
 std::unique_ptr<Source> make_node_source(const Options& options) {
   return std::make_unique<NodeSource>(options);
 }
 
 Result<std::string> plan_of_bundles(const Options& options) {
-  const auto config = read_node_config(options);
+  const auto config = node_config(options);
   if (!config) return forward(config.error());
   const auto planned = plan_bundles(*config, options.bundles, assumed_hierarchy(options, *config));
   if (!planned) return forward(planned.error());

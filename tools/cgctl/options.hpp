@@ -23,6 +23,7 @@ enum class Exit : int {
 };
 
 enum class Verb : std::uint8_t {
+  status,
   list,
   show,
   tree,
@@ -31,7 +32,15 @@ enum class Verb : std::uint8_t {
   explain,
   reconcile,
   register_sandbox,
-  unregister_sandbox
+  unregister_sandbox,
+  reload,
+  check_config,
+  watch,
+  doctor,
+  registrations,
+  top,
+  uninstall_check,
+  release
 };
 
 enum class ColorChoice : std::uint8_t { automatic, always, never };
@@ -57,19 +66,25 @@ struct RegisterOptions {
 
 /// Value: see the head of the file.
 struct Options {
-  Verb verb = Verb::list;
+  Verb verb = Verb::status;
   // global
   bool json = false;
   bool no_daemon = false;
   std::string bus = "system";
   ColorChoice color = ColorChoice::automatic;
+  bool wide = false;
+  bool raw = false;
   std::string config_file, cgroup_root, run_root;  ///< "": as the daemon's defaults
   // of the verbs
-  std::string id;
+  std::string id;      ///< as typed: a pod, an id, or the beginning of one
+  std::string topic;   ///< of explain; "" = everything
+  bool brief = false;  ///< of status: no verb was given
   bool all = false;
   bool failing = false;
   bool detailed_exit = false;
   bool adopt = false;
+  bool once = false;   ///< of top
+  std::string report;  ///< of doctor; "": none
   std::vector<std::string> bundles;
   std::optional<HierarchyMode> assumed;
   RegisterOptions registration;

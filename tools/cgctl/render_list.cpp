@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `list` and `threads`: tables.
+// `list`: one row for each sandbox, what it suffers from below it, and the answer.
 #include <algorithm>
 
-#include "plan/group_members.hpp"
+#include "show/amiss.hpp"
+#include "show/group_tree.hpp"
 #include "tools/cgctl/render.hpp"
+#include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
 
-constexpr std::size_t kShortId = 12;
+constexpr std::size_t kHandyName = 50;
 
-std::string memory_text(const SandboxView& view) {
-  if (!view.memory_used && !view.memory_limit) return "";
-  const auto used = view.memory_used ? bytes_text(*view.memory_used) : "?";
-  return used + "/" + (view.memory_limit ? bytes_text(*view.memory_limit) : "max");
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
 }
 
-Severity worst(const SandboxView& view) {
-  Severity severity = Severity::info;
-  for (const auto& one : view.conditions)
-    severity = std::max(severity, info(one.condition.condition).severity);
-  return severity;
+Cell memory_cell(const SandboxView& view) {
+  if (!view.memory_used && !view.memory_limit) return {};
+  const auto& limit = view.memory_limit;
+  std::string text;
+  if (!limit)
+    text = size_text(*view.memory_used);
+  else
+    text = view.memory_used ? sizes_text(*view.memory_used, *limit)
+                            : fmt::format("? / {}", size_text(*limit));
+  const auto used = view.memory_used ? size_text(*view.memory_used) : "?";
+  const auto word = used + "/" + (limit ? size_text(*limit) : "no-limit");
+  return {text, Paint::none, without_blanks(word)};
 }
 
 std::string condition_names(const SandboxView& view) {
@@ -35,37 +43,64 @@ std::string condition_names(const SandboxView& view) {
   return out;
 }
 
-std::vector<Cell> list_row(const Style& style, const SandboxView& view) {
-  return {{view.id.substr(0, kShortId)},
-          {pod_text(view)},
-          {std::string(name(view.layout))},
-          {std::string(name(view.state)), paint_of(view.state)},
-          {std::string(name(view.hypervisor))},
-          {fmt::format("{}", view.vcpus)},
-          {memory_text(view)},
-          {bytes_text(view.overhead.memory_bytes)},
-          {view.created == 0 ? "" : duration_text(style.now - view.created)},
-          {condition_names(view), paint_of(worst(view))}};
+/// Said by no condition: what is not in its place at this moment.
+bool drifted(const SandboxView& view) {
+  return view.state == SandboxState::placed && !amiss(view).empty();
 }
 
-std::vector<Cell> thread_row(const ThreadView& thread) {
-  const bool wrong = misplaced(thread);
-  return {{fmt::format("{}", thread.tid)},
-          {std::string(name(thread.cls))},
-          {std::string(name(thread.by))},
-          {thread.comm},
-          {cpu_text(thread.cpu_usec)},
-          {wrong ? "no" : "yes", wrong ? Paint::bad : Paint::good},
-          {thread.group_now},
-          {thread.group_wanted}};
+Cell state_cell(const SandboxView& view) {
+  if (drifted(view)) return {"drifted", Paint::bad, ""};
+  return {std::string(name(view.state)), paint_of(view.state), ""};
+}
+
+std::vector<Cell> below_row(const Style& style, const SandboxView& view) {
+  std::vector<Cell> out;
+  if (style.width)
+    for (const auto& one : view.conditions)
+      out.push_back({fmt::format("{}: {}", info(one.condition.condition).name, one.condition.text),
+                     paint_of(one.condition.severity), ""});
+  for (const auto& line : amiss(view))
+    out.push_back({with_short_paths(style, view, line), Paint::bad, ""});
+  return out;
+}
+
+Row list_row(const Style& style, const SandboxView& view) {
+  const auto overhead = size_text(view.overhead.memory_bytes);
+  const bool whole = !style.width || style.wide;
+  return {{{title(view)},
+           state_cell(view),
+           {fmt::format("{}", view.vcpus)},
+           memory_cell(view),
+           {overhead, Paint::none, without_blanks(overhead)},
+           {view.created == 0 ? "" : age_text(style.now - view.created)},
+           {whole ? view.id : view.id.substr(0, kShortId)},
+           {std::string(name(view.layout))},
+           {std::string(name(view.hypervisor))},
+           {condition_names(view)}},
+          below_row(style, view)};
+}
+
+/// To be typed.
+std::string handy_name(const SandboxView& view) {
+  const auto name = title(view);
+  return columns_of(name) > kHandyName ? view.id.substr(0, kShortId) : name;
+}
+
+const std::vector<Column>& list_columns() {
+  static const std::vector<Column> kColumns = {{"POD"},
+                                               {"STATE"},
+                                               {"VCPU", Align::right},
+                                               {"MEMORY"},
+                                               {"OVERHEAD"},
+                                               {"AGE", Align::right},
+                                               {"ID"},
+                                               {"LAYOUT", Align::left, Shown::where_it_differs},
+                                               {"VMM", Align::left, Shown::where_it_differs},
+                                               {"CONDITIONS", Align::left, Shown::in_a_pipe}};
+  return kColumns;
 }
 
 }  // namespace
-
-std::string pod_text(const SandboxView& view) {
-  if (view.pod_namespace.empty()) return view.pod_name;
-  return view.pod_namespace + "/" + view.pod_name;
-}
 
 Paint paint_of(SandboxState state) {
   if (state == SandboxState::placed) return Paint::good;
@@ -78,41 +113,40 @@ Paint paint_of(Severity severity) {
 }
 
 std::string render_list(const Style& style, const std::vector<SandboxView>& views) {
-  const std::vector<Column> columns = {{"ID"},
-                                       {"POD", Align::left, Cut::end, 6},
-                                       {"LAYOUT", Align::left, Cut::end, 5},
-                                       {"STATE"},
-                                       {"VMM", Align::left, Cut::end, 3},
-                                       {"VCPU", Align::right},
-                                       {"MEMORY", Align::right},
-                                       {"OVER", Align::right},
-                                       {"AGE", Align::right},
-                                       {"CONDITIONS", Align::left, Cut::end, 6}};
-  std::vector<std::vector<Cell>> rows;
+  if (style.width && views.empty()) return "";
+  std::vector<Row> rows;
   for (const auto& view : views) rows.push_back(list_row(style, view));
-  return table(style, columns, rows);
+  return table(style, list_columns(), rows);
+}
+
+std::string render_answer(const Style& style, const std::vector<SandboxView>& views,
+                          std::size_t all) {
+  if (!style.width) return "";
+  const SandboxView* first = nullptr;
+  std::size_t bad = 0;
+  for (const auto& view : views) {
+    if (!failing(view)) continue;
+    if (first == nullptr) first = &view;
+    ++bad;
+  }
+  const auto count = all == 1 ? "1 sandbox" : fmt::format("{} sandboxes", all);
+  if (all == 0) return "No sandbox runs here.\n";
+  if (bad == 0) {
+    const auto words = all == 1 ? "1 sandbox, it is as wanted." : count + ", all as wanted.";
+    return paragraph(style, 0, {words, Paint::good, ""});
+  }
+  const auto look = fmt::format("{}, {} need{} a look: cgctl show {}", count, bad,
+                                bad == 1 ? "s" : "", handy_name(*first));
+  return paragraph(style, 0, {look, Paint::warning, ""});
 }
 
 std::string render_ignored(const Style& style, const std::vector<SandboxView>& views) {
-  const std::vector<Column> columns = {
-      {"IGNORED"}, {"POD", Align::left, Cut::end, 8}, {"REASON", Align::left, Cut::end, 20}};
-  std::vector<std::vector<Cell>> rows;
-  for (const auto& view : views)
-    rows.push_back({{view.id.substr(0, kShortId)}, {pod_text(view)}, {view.ignored}});
-  return table(style, columns, rows);
-}
-
-std::string render_threads(const Style& style, const SandboxView& view) {
-  const std::vector<Column> columns = {{"TID", Align::right},
-                                       {"CLASS"},
-                                       {"BY", Align::left, Cut::end, 4},
-                                       {"NAME", Align::left, Cut::end, 8},
-                                       {"CPU", Align::right},
-                                       {"PLACED"},
-                                       {"GROUP", Align::left, Cut::front, 12},
-                                       {"WANTED", Align::left, Cut::front, 12}};
-  std::vector<std::vector<Cell>> rows;
-  for (const auto& thread : view.threads) rows.push_back(thread_row(thread));
+  const std::vector<Column> columns = {{"IGNORED"}, {"ID"}};
+  std::vector<Row> rows;
+  for (const auto& view : views) {
+    const auto id = style.width && !style.wide ? view.id.substr(0, kShortId) : view.id;
+    rows.push_back({{{title(view)}, {id}}, {{view.ignored, Paint::faint, ""}}});
+  }
   return table(style, columns, rows);
 }
 

@@ -3,9 +3,14 @@
 // `show`: everything about one sandbox.
 #include <array>
 
-#include "plan/documents.hpp"
-#include "plan/group_members.hpp"
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "show/amiss.hpp"
+#include "show/group_tree.hpp"
+#include "show/view_documents.hpp"
+#include "tools/cgctl/limits.hpp"
 #include "tools/cgctl/render.hpp"
+#include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
@@ -23,7 +28,9 @@ class Facts final {
   void title(std::string_view text) {
     text_ += fmt::format("\n{}\n", painted(style_, Paint::strong, std::string(text)));
   }
-  void line(const std::string& text) { text_ += text + "\n"; }
+  void line(std::size_t indent, const std::string& text, Paint paint = Paint::none) {
+    text_ += paragraph(style_, indent, {text, paint, ""});
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -33,89 +40,110 @@ class Facts final {
 
 std::string pid_text(Pid pid) { return pid == 0 ? "" : fmt::format("{}", pid); }
 
-std::string amount_text(std::int64_t value) {
-  return value > 0 ? bytes_text(static_cast<std::uint64_t>(value)) : "unlimited";
+std::string given_memory_text(const Resources& given) {
+  if (!given.memory_limit) return "no memory limit given";
+  return *given.memory_limit > 0 ? size_text(static_cast<std::uint64_t>(*given.memory_limit))
+                                 : "unlimited memory";
 }
 
-std::string cpu_limit_text(const Resources& given) {
+std::string given_cpu_text(const Resources& given) {
   if (!given.cpu_quota) return "no CPU limit given";
   if (*given.cpu_quota <= 0) return "unlimited CPU";
-  return fmt::format("{}/{} us CPU", *given.cpu_quota, given.cpu_period.value_or(100'000));
+  const auto period = given.cpu_period.value_or(100'000);
+  return cpus_text(period == 0 ? 0 : static_cast<std::uint64_t>(*given.cpu_quota) * 1000 / period);
 }
 
-void add_memory(Facts& facts, const SandboxView& view) {
-  const auto used = view.memory_used ? bytes_text(*view.memory_used) : "unknown";
-  const auto limit = view.memory_limit ? bytes_text(*view.memory_limit) : "unlimited";
-  facts.add("memory", fmt::format("{} used, limit {}", used, limit));
-  facts.add("overhead",
-            fmt::format("{} memory, {} millicores ({})", bytes_text(view.overhead.memory_bytes),
-                        view.overhead.cpu_milli, name(view.overhead.source)));
+std::string overhead_text(const Style& style, const Overhead& overhead) {
+  const auto raw = style.raw ? fmt::format(", {} bytes", overhead.memory_bytes) : "";
+  return fmt::format("{} and {} (from: {}{})", size_text(overhead.memory_bytes),
+                     cpus_text(overhead.cpu_milli), name(overhead.source), raw);
 }
 
-void add_conditions(const Style& style, Facts& facts, const SandboxView& view) {
-  if (view.conditions.empty()) return;
-  facts.title("conditions");
+std::string memory_line(const Style& style, const SandboxView& view) {
+  auto text = memory_text(view.memory_used, view.memory_limit);
+  if (text.empty()) text = "not known";
+  text += memory_sum_text(view);
+  if (style.raw && view.memory_limit) text += fmt::format(" ({} bytes)", *view.memory_limit);
+  return text;
+}
+
+void add_conditions(Facts& facts, const Style& style, const SandboxView& view) {
+  const auto now = amiss(view);
+  if (view.conditions.empty() && now.empty()) return;
+  facts.title("What is wrong");
   for (const auto& one : view.conditions) {
     const auto& about = info(one.condition.condition);
-    const auto since = one.since == 0 ? "" : fmt::format(" since {}", rfc3339(one.since));
-    const auto head = fmt::format("{} ({}){}", about.name, name(about.severity), since);
-    facts.line(fmt::format("  {}", painted(style, paint_of(about.severity), head)));
-    facts.line(fmt::format("    {}", printable(one.condition.text)));
+    const auto since =
+        one.since == 0 ? "" : fmt::format(", for {}", age_text(style.now - one.since));
+    facts.line(2, fmt::format("{} ({}{})", about.name, name(one.condition.severity), since),
+               paint_of(one.condition.severity));
+    facts.line(4, one.condition.text);
   }
+  for (const auto& line : now) facts.line(2, with_short_paths(style, view, line), Paint::bad);
 }
 
 void add_containers(Facts& facts, const SandboxView& view) {
   if (view.containers.empty()) return;
-  facts.title("containers");
-  for (const auto& one : view.containers) {
-    const auto& given = one.resources;
-    const auto memory = given.memory_limit ? amount_text(*given.memory_limit) + " memory"
-                                           : std::string("no memory limit given");
-    facts.line(fmt::format("  {} {}: {}, {} ({}{})", printable(one.id.substr(0, 12)),
-                           printable(one.name), memory, cpu_limit_text(given), name(one.source),
-                           one.stopped ? ", stopped" : ""));
-  }
+  facts.title("Containers");
+  for (const auto& one : view.containers)
+    facts.line(2, fmt::format("{} {}: {}, {} (from: {}{})", one.id.substr(0, kShortId), one.name,
+                              given_memory_text(one.resources), given_cpu_text(one.resources),
+                              name(one.source), one.stopped ? ", stopped" : ""));
 }
 
 void add_threads(Facts& facts, const SandboxView& view) {
   std::array<std::size_t, 4> count{};
-  std::size_t wrong = 0;
-  for (const auto& thread : view.threads) {
-    ++count.at(static_cast<std::size_t>(thread.cls));
-    wrong += misplaced(thread) ? 1U : 0U;
-  }
+  for (const auto& thread : view.threads) ++count.at(static_cast<std::size_t>(thread.cls));
   facts.add("threads",
             fmt::format("{} vcpu, {} io, {} vmm, {} shim", count[0], count[1], count[2], count[3]));
-  if (wrong > 0) facts.add("misplaced", fmt::format("{}", wrong), Paint::bad);
+}
+
+/// The pod's group in full, the others as seen from it.
+void add_groups(Facts& facts, const Style& style, const SandboxView& view) {
+  facts.add("pod group", view.pod_cgroup);
+  const auto relative = [&](const char* label, const std::string& path) {
+    const bool below = path.starts_with(view.pod_cgroup + "/") && !style.wide;
+    const auto from_pod = below ? path.substr(view.pod_cgroup.size() + 1) : path;
+    facts.add(label, shorter_id(style, view.id, from_pod));
+  };
+  relative("its group", view.sandbox_cgroup);
+  relative("overhead grp", view.overhead_cgroup);
+}
+
+std::string answer(const Style& style, const SandboxView& view) {
+  const auto text =
+      failing(view) ? fmt::format("It needs a look. Why: cgctl explain {}", title(view))
+      : view.state == SandboxState::placed ? std::string("It is as wanted.")
+                                           : fmt::format("It is {}.", name(view.state));
+  return paragraph(style, 0, {text, failing(view) ? Paint::warning : Paint::good, ""});
 }
 
 }  // namespace
 
 std::string render_show(const Style& style, const SandboxView& view) {
   Facts facts(style);
-  facts.add("sandbox", view.id, Paint::strong);
-  facts.add("pod", pod_text(view));
-  facts.add("pod uid", view.pod_uid);
-  facts.add("handler", view.handler);
-  facts.add("engine", name(view.engine));
+  facts.add("pod", view.pod_name.empty() ? "" : title(view), Paint::strong);
+  facts.add("sandbox", view.id);
   facts.add("state", name(view.state), paint_of(view.state));
-  facts.add("layout", fmt::format("{} (from {})", name(view.layout), name(view.layout_source)));
-  facts.add("driver", name(view.driver));
-  facts.add("hypervisor", name(view.hypervisor));
-  facts.add("shim pid", pid_text(view.shim_pid));
-  facts.add("vmm pid", pid_text(view.vmm_pid));
-  facts.add("vcpus", fmt::format("{}", view.vcpus));
-  add_threads(facts, view);
   if (view.created != 0)
     facts.add("running since", fmt::format("{} ({})", rfc3339(view.created),
                                            duration_text(style.now - view.created)));
-  add_memory(facts, view);
-  facts.add("pod group", view.pod_cgroup);
-  facts.add("sandbox group", view.sandbox_cgroup);
-  facts.add("overhead grp", view.overhead_cgroup);
+  facts.add("memory", memory_line(style, view));
+  facts.add("overhead", overhead_text(style, view.overhead));
+  facts.add("vcpus", fmt::format("{}", view.vcpus));
+  add_threads(facts, view);
+  facts.add("hypervisor", name(view.hypervisor));
+  facts.add("vmm pid", pid_text(view.vmm_pid));
+  facts.add("shim pid", pid_text(view.shim_pid));
+  add_groups(facts, style, view);
+  facts.add("layout", fmt::format("{} (from: {}), {} driver", name(view.layout),
+                                  name(view.layout_source), name(view.driver)));
+  facts.add("engine", view.engine == Engine::none ? "" : name(view.engine));
+  facts.add("handler", view.handler);
+  facts.add("pod uid", view.pod_uid);
   add_containers(facts, view);
-  add_conditions(style, facts, view);
-  return facts.text();
+  add_conditions(facts, style, view);
+  return facts.text() + "\n" + answer(style, view);
 }
 
 }  // namespace kcg::cgctl

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tree`: the groups of a sandbox with their members by class, limits and usage. What is not as
-// desired is marked with "!".
+// `tree`: the groups of a sandbox with their members, limits and usage. The pod's group is named
+// once, in full; all else as seen from there. What is not as desired is marked with "!".
 #include <algorithm>
-#include <map>
+#include <array>
 
-#include "plan/group_members.hpp"
+#include "base/text.hpp"
+#include "show/group_tree.hpp"
+#include "tools/cgctl/limits.hpp"
 #include "tools/cgctl/render.hpp"
+#include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
+
+constexpr std::size_t kShownTids = 3;
+constexpr const char* kSpace = "   ";
 
 /// Value: how branches are drawn.
 struct Lines {
@@ -29,30 +35,40 @@ bool below(const std::string& path, const std::string& above) {
 class Drawing final {
  public:
   Drawing(const Style& style, const SandboxView& view)
-      : style_(style),
-        lines_(style.utf8 ? kBox : kPlain),
-        sandbox_group_(view.sandbox_cgroup),
-        all_(group_members(view)) {}
+      : style_(style), lines_(style.utf8 ? kBox : kPlain), view_(view), all_(group_members(view)) {
+    for (const auto& one : all_)
+      if (one.path != view.sandbox_cgroup) names_ = std::max(names_, columns_of(name_of(one.path)));
+  }
 
+  /// Groups below the pod's hang on its line, all others stand alone with their whole path.
   [[nodiscard]] std::string text() {
+    std::vector<std::size_t> hanging;
     for (std::size_t i = 0; i < all_.size(); ++i)
-      if (!parent(i)) draw(i, all_[i].path, "", "");
+      if (!parent(i) && below(all_[i].path, view_.pod_cgroup)) hanging.push_back(i);
+    if (!hanging.empty()) line("", printable(view_.pod_cgroup));
+    children(hanging, "", view_.pod_cgroup);
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (!parent(i) && !below(all_[i].path, view_.pod_cgroup)) draw(i, all_[i].path, "", "");
     return out_;
   }
 
  private:
   [[nodiscard]] std::optional<std::size_t> parent(std::size_t child) const;
+  [[nodiscard]] std::string name_of(const std::string& path) const;
+  void children(const std::vector<std::size_t>& which, const std::string& rest,
+                const std::string& above);
   void draw(std::size_t at, const std::string& shown, const std::string& head,
             const std::string& rest);
   void head_line(const GroupMembers& one, const std::string& shown, const std::string& head);
-  void members(const GroupMembers& one, const std::string& rest);
-  [[nodiscard]] std::string short_path(const std::string& path) const;
+  [[nodiscard]] std::string limits(const GroupMembers& one) const;
+  void complaints(const GroupMembers& one, const std::string& rest);
   void line(const std::string& indent, const std::string& text) { out_ += indent + text + "\n"; }
 
   const Style& style_;
   const Lines& lines_;
-  const std::string& sandbox_group_;
+  const SandboxView& view_;
   std::vector<GroupMembers> all_;
+  std::size_t names_ = 0;
   std::string out_;
 };
 
@@ -66,85 +82,168 @@ std::optional<std::size_t> Drawing::parent(std::size_t child) const {
   return best;
 }
 
-std::string limits_text(const GroupView& group) {
+std::string Drawing::name_of(const std::string& path) const {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// "2 threads", with their classes where the group's own name does not say them.
+std::string members_text(const GroupMembers& one) {
+  if (one.threads.empty()) return "none";
+  std::array<std::size_t, 4> count{};
+  for (const auto* thread : one.threads) ++count.at(static_cast<std::size_t>(thread->cls));
+  std::vector<std::string> classes;
+  bool plain = true;
+  for (const auto cls : {ThreadClass::vcpu, ThreadClass::io, ThreadClass::vmm, ThreadClass::shim}) {
+    const auto some = count.at(static_cast<std::size_t>(cls));
+    if (some == 0) continue;
+    classes.push_back(fmt::format("{} {}", some, name(cls)));
+    plain = plain && one.group != nullptr && name(one.group->role) == name(cls);
+  }
+  const auto all = count_text(one.threads.size(), "thread");
+  return plain ? all : fmt::format("{} ({})", all, join(classes, ", "));
+}
+
+std::string tids_text(const GroupMembers& one) {
   std::string out;
-  for (const auto& [key, value] : group.limits) out += fmt::format("  {}={}", key, value);
-  if (group.memory_current) out += fmt::format("  {} used", bytes_text(*group.memory_current));
+  for (std::size_t i = 0; i < one.threads.size() && i < kShownTids; ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : " ", one.threads[i]->tid);
+  if (one.threads.size() > kShownTids) out += fmt::format(" +{}", one.threads.size() - kShownTids);
   return out;
 }
 
+std::string Drawing::limits(const GroupMembers& one) const {
+  const auto& group = *one.group;
+  std::vector<std::string> parts;
+  const bool whole = one.path == view_.sandbox_cgroup && view_.memory_used == group.memory_current;
+  if (whole && view_.memory_used)
+    parts.push_back(memory_text(view_.memory_used, view_.memory_limit) + memory_sum_text(view_));
+  else if (group.memory_current)
+    parts.push_back(size_text(*group.memory_current) + " used");
+  for (auto& text : limit_texts(group.limits)) parts.push_back(std::move(text));
+  return printable(join(parts, kSpace));
+}
+
+/// Members, limits and thread ids, as far as they fit.
 void Drawing::head_line(const GroupMembers& one, const std::string& shown,
                         const std::string& head) {
-  std::string text = painted(style_, Paint::strong, printable(shown));
-  if (one.group == nullptr) {
-    line(head, text + painted(style_, Paint::faint, "  not a group of this sandbox"));
-    return;
+  const auto name = printable(shorter_id(style_, view_.id, shown));
+  const auto pad = names_ > columns_of(name) ? names_ - columns_of(name) : 0;
+  std::string text = painted(style_, Paint::strong, name);
+  if (one.group != nullptr && !one.group->exists)
+    return line(head,
+                text + std::string(pad, ' ') + kSpace + painted(style_, Paint::bad, "! missing"));
+  std::vector<std::string> parts;
+  const bool inner = one.path == view_.sandbox_cgroup && one.threads.empty();
+  if (!inner) parts.push_back(members_text(one));
+  if (one.group == nullptr)
+    parts.push_back("not a group of this sandbox");
+  else if (auto limited = limits(one); !limited.empty())
+    parts.push_back(std::move(limited));
+  if (!one.threads.empty()) parts.push_back(tids_text(one));
+  auto width = columns_of(head) + columns_of(name) + pad;
+  text += std::string(parts.empty() ? 0 : pad, ' ');
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    width += columns_of(parts[i]) + columns_of(kSpace);
+    const bool spare = i + 1 == parts.size() && i > 0;
+    if (spare && style_.width && !style_.wide && width > *style_.width) break;
+    text += kSpace + parts[i];
   }
-  text += fmt::format("  [{}]", name(one.group->role));
-  if (!one.group->exists)
-    text += painted(style_, Paint::bad, "  ! missing");
-  else
-    text += printable(limits_text(*one.group));
   line(head, text);
 }
 
-/// Ids are long: within the sandbox group the way from there is enough.
-std::string Drawing::short_path(const std::string& path) const {
-  if (sandbox_group_.empty() || !below(path, sandbox_group_)) return path;
-  return path.substr(sandbox_group_.size() + 1);
-}
-
-void Drawing::members(const GroupMembers& one, const std::string& rest) {
+void Drawing::complaints(const GroupMembers& one, const std::string& rest) {
+  const auto bad = [&](const std::string& text) {
+    line(rest, painted(style_, Paint::bad, fmt::format("! {}", printable(text))));
+  };
+  if (style_.raw && one.group != nullptr && !one.group->limits.empty())
+    line(rest, painted(style_, Paint::faint, printable(raw_text(one.group->limits))));
   if (one.group != nullptr && one.group->exists)
-    for (const auto& [key, value] : one.group->wanted)
-      line(rest, painted(style_, Paint::bad,
-                         "! " + printable(fmt::format("{} should be {}", key, value))));
-  std::map<ThreadClass, std::vector<const ThreadView*>> by_class;
-  for (const auto* thread : one.threads) by_class[thread->cls].push_back(thread);
-  for (const auto& [cls, threads] : by_class) {
-    std::string tids;
-    for (const auto* thread : threads) tids += fmt::format(" {}", thread->tid);
-    line(rest, fmt::format("{} {}{}", threads.size(), name(cls), tids));
-  }
+    for (const auto& [key, value] : one.group->wanted) {
+      const auto now = one.group->limits.find(key);
+      bad(fmt::format("{} should be {}{}", key, value,
+                      now == one.group->limits.end() ? "" : ", not " + now->second));
+    }
   for (const auto* thread : one.threads) {
     if (!misplaced(*thread)) continue;
     const auto where = thread->group_wanted == one.path
                            ? "elsewhere in another hierarchy"
-                           : fmt::format("in {}", short_path(thread->group_wanted));
-    line(rest, painted(style_, Paint::bad,
-                       "! " + printable(fmt::format("{} {} ({}) belongs {}", thread->tid,
-                                                    thread->comm, name(thread->cls), where))));
+                           : fmt::format("in {}", short_path(view_, thread->group_wanted));
+    bad(fmt::format("{} {} ({}) belongs {}", thread->tid, thread->comm, name(thread->cls), where));
   }
 }
 
-void Drawing::draw(std::size_t at, const std::string& shown, const std::string& head,
-                   const std::string& rest) {
-  std::vector<std::size_t> children;
-  for (std::size_t i = 0; i < all_.size(); ++i)
-    if (parent(i) == at) children.push_back(i);
-  head_line(all_[at], shown, head);
-  members(all_[at], rest + (children.empty() ? "   " : lines_.through));
-  const auto prefix = all_[at].path == "/" ? 1 : all_[at].path.size() + 1;
-  for (const auto child : children) {
-    const bool last = child == children.back();
+void Drawing::children(const std::vector<std::size_t>& which, const std::string& rest,
+                       const std::string& above) {
+  const auto prefix = above == "/" ? 1 : above.size() + 1;
+  for (const auto child : which) {
+    const bool last = child == which.back();
     draw(child, all_[child].path.substr(prefix), rest + (last ? lines_.last : lines_.branch),
          rest + (last ? lines_.blank : lines_.through));
   }
 }
 
+void Drawing::draw(std::size_t at, const std::string& shown, const std::string& head,
+                   const std::string& rest) {
+  std::vector<std::size_t> inside;
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (parent(i) == at) inside.push_back(i);
+  head_line(all_[at], shown, head);
+  complaints(all_[at], rest + (inside.empty() ? "   " : lines_.through));
+  children(inside, rest, all_[at].path);
+}
+
+std::string about(const SandboxView& view) {
+  const bool v1 = !view.groups.empty() && view.groups.front().type == GroupType::v1;
+  return fmt::format("({}, {} driver{})", name(view.layout), name(view.driver),
+                     view.groups.empty() ? ""
+                     : v1                ? ", cgroup v1"
+                                         : ", cgroup v2");
+}
+
+/// In one line where there is room for it.
+std::string heading(const Style& style, const SandboxView& view) {
+  Style plain = style;
+  plain.color = false;
+  const auto needs = columns_of(render_heading(plain, view)) + 2 + columns_of(about(view));
+  const bool fits = !style.width || needs <= *style.width;
+  return fmt::format("{}{}{}\n", render_heading(style, view), fits ? "  " : "\n  ",
+                     painted(style, Paint::faint, about(view)));
+}
+
 }  // namespace
 
+std::string shorter_id(const Style& style, const std::string& id, const std::string& text) {
+  const auto at = text.find(id);
+  if (style.wide || id.size() <= kShortId || at == std::string::npos) return text;
+  return text.substr(0, at + kShortId) + (style.utf8 ? "…" : "~") + text.substr(at + id.size());
+}
+
+std::string render_heading(const Style& style, const SandboxView& view) {
+  const auto id = style.wide ? view.id : view.id.substr(0, kShortId);
+  const auto first = printable(title(view));
+  const auto state = painted(style, paint_of(view.state), std::string(name(view.state)));
+  return fmt::format("{}{}  {}", painted(style, Paint::strong, first),
+                     title(view).ends_with(id) ? "" : fmt::format("  {}", printable(id)), state);
+}
+
 std::string render_tree(const Style& style, const std::vector<SandboxView>& views) {
+  if (views.empty()) return "No sandbox runs here.\n";
   std::string out;
+  std::size_t threads = 0, wrong = 0, limits = 0;
   for (const auto& view : views) {
     if (!out.empty()) out += "\n";
-    const auto pod = pod_text(view).empty() ? "" : pod_text(view) + ", ";
-    const auto about = fmt::format("{}{}, {}", pod, name(view.layout), name(view.state));
-    out += painted(style, Paint::strong, "sandbox " + printable(view.id));
-    out += fmt::format("\n  {}\n", printable(about));
+    out += heading(style, view);
     out += Drawing(style, view).text();
+    threads += view.threads.size();
+    for (const auto& thread : view.threads) wrong += misplaced(thread) ? 1U : 0U;
+    for (const auto& group : view.groups) limits += group.exists ? group.wanted.size() : 1U;
   }
-  return out;
+  if (limits > 0) {
+    const auto what = limits == 1 ? std::string("1 limit or group is")
+                                  : fmt::format("{} limits or groups are", limits);
+    out += paragraph(style, 0, {what + " not as wanted: cgctl plan", Paint::bad, ""});
+  }
+  return out + render_whereabouts(style, threads, wrong);
 }
 
 }  // namespace kcg::cgctl

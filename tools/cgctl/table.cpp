@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
@@ -12,84 +13,145 @@ namespace {
 
 using Widths = std::vector<std::size_t>;
 
-std::string shown(const Cell& cell) { return cell.text.empty() ? "-" : printable(cell.text); }
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kLeastColumns = 2;
+constexpr std::size_t kBelow = 2;  ///< how far lines below a row are indented
 
-Widths natural_widths(const std::vector<Column>& columns,
-                      const std::vector<std::vector<Cell>>& rows) {
+/// A pipe counts words.
+std::string one_word(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == ' ' ? std::string("\\x20") : std::string(1, c);
+  return out;
+}
+
+std::string shown(const Style& style, const Cell& cell) {
+  if (style.width) return printable(cell.text);
+  if (!cell.word.empty()) return one_word(printable(cell.word));
+  return cell.text.empty() ? "-" : one_word(printable(cell.text));
+}
+
+bool all_equal(const std::vector<Row>& rows, std::size_t column) {
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.cells[column].text == rows.front().cells[column].text;
+  });
+}
+
+/// Indices of the columns that this style shows if there is room for all.
+std::vector<std::size_t> wanted_columns(const Style& style, const std::vector<Column>& columns,
+                                        const std::vector<Row>& rows) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto when = columns[i].shown;
+    const bool hidden =
+        style.width && (when == Shown::in_a_pipe ||
+                        (when == Shown::where_it_differs && !style.wide && all_equal(rows, i)));
+    if (!hidden) out.push_back(i);
+  }
+  return out;
+}
+
+Widths natural_widths(const Style& style, const std::vector<Column>& columns,
+                      const std::vector<Row>& rows) {
   Widths widths;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t width = columns_of(columns[i].header);
-    for (const auto& row : rows) width = std::max(width, columns_of(shown(row[i])));
+    for (const auto& row : rows) width = std::max(width, columns_of(shown(style, row.cells[i])));
     widths.push_back(width);
   }
   return widths;
 }
 
-std::size_t total(const Widths& widths, std::size_t gap) {
-  return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1));
+std::size_t total(const std::vector<std::size_t>& chosen, const Widths& widths) {
+  return std::accumulate(chosen.begin(), chosen.end(), kGap * (chosen.size() - 1),
+                         [&](std::size_t sum, std::size_t i) { return sum + widths[i]; });
 }
 
-/// The column that can best spare a character; widths.size() if none can.
-std::size_t widest_spare(const std::vector<Column>& columns, const Widths& widths) {
-  std::size_t best = widths.size();
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (columns[i].cut == Cut::never || widths[i] <= columns[i].least) continue;
-    if (best == widths.size() || widths[i] > widths[best]) best = i;
+/// Lays out one table.
+class Layout final {
+ public:
+  Layout(const Style& style, const std::vector<Column>& columns, const std::vector<Row>& rows)
+      : style_(style),
+        columns_(columns),
+        chosen_(wanted_columns(style, columns, rows)),
+        widths_(natural_widths(style, columns, rows)) {
+    if (!style.width || style.wide) return;
+    const auto share = std::max(columns_of(columns.front().header), *style.width * 2 / 5);
+    if (total(chosen_, widths_) > *style.width) widths_[0] = std::min(widths_[0], share);
+    while (chosen_.size() > kLeastColumns && total(chosen_, widths_) > *style.width)
+      chosen_.pop_back();
   }
-  return best;
-}
 
-void shrink(const std::vector<Column>& columns, Widths& widths, std::size_t gap,
-            std::size_t width) {
-  while (total(widths, gap) > width) {
-    const auto column = widest_spare(columns, widths);
-    if (column == widths.size()) return;
-    --widths[column];
+  [[nodiscard]] std::string line(const std::vector<Cell>& cells) const {
+    std::string out;
+    for (const auto i : chosen_) {
+      const auto text = shown(style_, cells[i]);
+      const auto pad = widths_[i] - std::min(widths_[i], columns_of(text));
+      const bool right = columns_[i].align == Align::right;
+      if (right) out.append(pad, ' ');
+      out += i == 0 ? first(text, cells[i].paint) : painted(style_, cells[i].paint, text);
+      if (!right) out.append(i == 0 && columns_of(text) > widths_[0] ? 0 : pad, ' ');
+      out.append(kGap, ' ');
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out + "\n";
   }
-}
 
-std::string cut(const Style& style, const Column& column, const std::string& text,
-                std::size_t width) {
-  if (column.cut == Cut::never) return text;
-  const auto* const mark = style.utf8 ? "…" : "~";
-  return column.cut == Cut::end ? cut_end(text, width, mark) : cut_front(text, width, mark);
-}
-
-/// One line: the last column is not padded, so that no line ends in blanks.
-std::string line(const Style& style, const std::vector<Column>& columns, const Widths& widths,
-                 const std::vector<Cell>& cells, std::size_t gap) {
-  std::string out;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto text = cut(style, columns[i], shown(cells[i]), widths[i]);
-    const std::string pad(widths[i] - std::min(widths[i], columns_of(text)), ' ');
-    const bool last = i + 1 == columns.size();
-    if (columns[i].align == Align::right) out += pad;
-    out += painted(style, cells[i].paint, text);
-    if (columns[i].align == Align::left && !last) out += pad;
-    if (!last) out += std::string(gap, ' ');
+ private:
+  /// One that is too long has a line of its own, and is cut only where the terminal ends.
+  [[nodiscard]] std::string first(const std::string& text, Paint paint) const {
+    if (columns_of(text) <= widths_[0]) return painted(style_, paint, text);
+    const auto whole = cut_end(text, *style_.width, style_.utf8 ? "…" : "~");
+    return painted(style_, paint, whole) + "\n" + std::string(widths_[0], ' ');
   }
-  return out + "\n";
-}
+
+  const Style& style_;
+  const std::vector<Column>& columns_;
+  std::vector<std::size_t> chosen_;
+  Widths widths_;
+};
 
 }  // namespace
 
 std::string painted(const Style& style, Paint paint, const std::string& text) {
   static constexpr const char* kCodes[] = {"",         "\x1b[32m", "\x1b[33m",
                                            "\x1b[31m", "\x1b[2m",  "\x1b[1m"};
-  if (!style.color || paint == Paint::none) return text;
+  if (!style.color || paint == Paint::none || text.empty()) return text;
   return kCodes[static_cast<unsigned>(paint)] + text + "\x1b[0m";
 }
 
 std::string table(const Style& style, const std::vector<Column>& columns,
-                  const std::vector<std::vector<Cell>>& rows) {
-  Widths widths = natural_widths(columns, rows);
-  std::size_t gap = 2;
-  if (style.width && total(widths, gap) > *style.width) gap = 1;
-  if (style.width) shrink(columns, widths, gap, *style.width);
+                  const std::vector<Row>& rows) {
+  const Layout layout(style, columns, rows);
   std::vector<Cell> headers;
-  for (const auto& column : columns) headers.push_back({column.header, Paint::strong});
-  std::string out = line(style, columns, widths, headers, gap);
-  for (const auto& row : rows) out += line(style, columns, widths, row, gap);
+  for (const auto& column : columns) {
+    auto word = column.header;
+    std::replace(word.begin(), word.end(), ' ', '_');
+    headers.push_back({column.header, Paint::strong, word});
+  }
+  std::string out = layout.line(headers);
+  for (const auto& row : rows) {
+    out += layout.line(row.cells);
+    for (const auto& text : row.below) out += paragraph(style, kBelow, text);
+  }
+  return out;
+}
+
+std::string paragraph(const Style& style, std::size_t indent, const Cell& text) {
+  const std::string margin(indent, ' ');
+  if (!style.width || style.wide)
+    return margin + painted(style, text.paint, printable(text.text)) + "\n";
+  std::string out, line;
+  const auto flush = [&] {
+    if (!line.empty()) out += margin + painted(style, text.paint, line) + "\n";
+    line.clear();
+  };
+  const auto clean = printable(text.text);
+  for (const auto word : words(clean)) {
+    if (!line.empty() && indent + columns_of(line) + 1 + columns_of(word) > *style.width) flush();
+    if (!line.empty()) line += " ";
+    line += word;
+  }
+  flush();
   return out;
 }
 

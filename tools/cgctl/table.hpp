@@ -15,6 +15,8 @@ namespace kcg::cgctl {
 struct Style {
   bool color = false;
   bool utf8 = true;                  ///< lines may be drawn with box characters
+  bool wide = false;                 ///< all columns, though they do not fit
+  bool raw = false;                  ///< the kernel's keys and values, too
   std::optional<std::size_t> width;  ///< columns of the terminal; nullopt: a pipe
   std::int64_t now = 0;              ///< seconds since 1970, for ages
 };
@@ -24,25 +26,42 @@ enum class Paint : unsigned char { none, good, warning, bad, faint, strong };
 [[nodiscard]] std::string painted(const Style& style, Paint paint, const std::string& text);
 
 enum class Align : unsigned char { left, right };
-enum class Cut : unsigned char { never, end, front };
+/// When a column is shown: always, where its cells differ (or with --wide, or in a pipe), or in a
+/// pipe only, because on a terminal the lines below a row say it.
+enum class Shown : unsigned char { always, where_it_differs, in_a_pipe };
 
-/// Value: one column. One that may be cut keeps at least `least` characters.
+/// Value: one column.
 struct Column {
   std::string header;
   Align align = Align::left;
-  Cut cut = Cut::never;
-  std::size_t least = 0;
+  Shown shown = Shown::always;
 };
 
-/// Value: a cell; "" is shown as "-", so that a pipe always sees the same number of words.
+/// Value: a cell; "" is shown as "-" in a pipe.
 struct Cell {
   std::string text;
   Paint paint = Paint::none;
+  std::string word = {};  ///< what a pipe shows instead; "": the text
 };
 
-/// Header and rows, each line ended with a newline. Each row has one cell per column. Cells are
-/// made printable here.
+/// Value: one row, and what is said below it on lines of their own.
+struct Row {
+  std::vector<Cell> cells;
+  std::vector<Cell> below = {};
+};
+
+/// Header and rows, each line ended with a newline. Each row has one cell per column, in the order
+/// of importance. Cells are made printable here.
+///
+/// In a pipe every column is there, nothing is cut, and each line has the same number of words: a
+/// blank within a cell is written "\x20". On a terminal columns are left out from the right until
+/// the lines fit; the first two stay. A first cell that is much longer than a line can spare stands
+/// on a line of its own.
 [[nodiscard]] std::string table(const Style& style, const std::vector<Column>& columns,
-                                const std::vector<std::vector<Cell>>& rows);
+                                const std::vector<Row>& rows);
+
+/// `text`, made printable, as indented lines that break between words where the terminal ends; one
+/// line in a pipe.
+[[nodiscard]] std::string paragraph(const Style& style, std::size_t indent, const Cell& text);
 
 }  // namespace kcg::cgctl

@@ -38,11 +38,13 @@ bool wants_color(ColorChoice choice, bool terminal) {
 
 }  // namespace
 
-Style style_of_stdout(ColorChoice choice) {
+Style style_of_stdout(const Options& options) {
   (void)std::setlocale(LC_CTYPE, "");  // ignored: an unknown locale is the C locale
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   Style style;
-  style.color = wants_color(choice, terminal);
+  style.color = wants_color(options.color, terminal);
+  style.wide = options.wide;
+  style.raw = options.raw;
   style.utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
   if (terminal) style.width = terminal_width();
   style.now = SystemClock().wall_seconds();

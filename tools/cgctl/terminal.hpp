@@ -9,6 +9,6 @@
 namespace kcg::cgctl {
 
 /// Style for stdout: its width, colour by choice, terminal and NO_COLOR, characters by locale.
-[[nodiscard]] Style style_of_stdout(ColorChoice choice);
+[[nodiscard]] Style style_of_stdout(const Options& options);
 
 }  // namespace kcg::cgctl

@@ -2,10 +2,11 @@
 #include "tools/cgctl/text.hpp"
 
 #include <array>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 
 namespace kcg::cgctl {
 
@@ -22,32 +23,43 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return length;
 }
 
-/// C0, DEL and C1: what a terminal would obey.
-bool obeyed(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first >= 0x7f;
-  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-}
-
-std::string hexed(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return out;
+/// The number and its unit. A fraction is shown where the number alone would say too little.
+std::pair<std::string, std::string> size_parts(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes == 0) return {"0", "MiB"};
+  std::size_t unit = 0;
+  std::uint64_t size = 1;
+  while (unit + 1 < std::size(kUnits) && bytes / size >= 1024) {
+    size *= 1024;
+    ++unit;
+  }
+  const auto whole = bytes / size;
+  const bool large = unit >= 3 && whole < 100;
+  if (bytes % size == 0 || (whole >= 10 && !large)) return {fmt::format("{}", whole), kUnits[unit]};
+  return {fmt::format("{}.{}", whole, bytes % size * 10 / size), kUnits[unit]};
 }
 
 }  // namespace
 
-std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 1024) return fmt::format("{}", bytes);
-  std::uint64_t unit = 1024;
-  std::size_t suffix = 0;
-  while (suffix + 1 < kSuffixes.size() && bytes / unit >= 10'000) {
-    unit *= 1024;
-    ++suffix;
-  }
-  const auto whole = bytes / unit;
-  if (whole >= 10 || bytes % unit == 0) return fmt::format("{}{}", whole, kSuffixes[suffix]);
-  return fmt::format("{}.{}{}", whole, bytes % unit * 10 / unit, kSuffixes[suffix]);
+std::string size_text(std::uint64_t bytes) {
+  const auto [number, unit] = size_parts(bytes);
+  return fmt::format("{} {}", number, unit);
+}
+
+std::string sizes_text(std::uint64_t part, std::uint64_t whole, std::string_view between) {
+  const auto [first, first_unit] = size_parts(part);
+  const auto [second, second_unit] = size_parts(whole);
+  if (first_unit == second_unit || part == 0)
+    return fmt::format("{}{}{} {}", first, between, second, second_unit);
+  return fmt::format("{} {}{}{} {}", first, first_unit, between, second, second_unit);
+}
+
+std::string cpus_text(std::uint64_t milli) {
+  return fmt::format("{}.{:02} CPU", milli / 1000, milli % 1000 / 10);
+}
+
+std::string count_text(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string duration_text(std::int64_t seconds) {
@@ -60,21 +72,14 @@ std::string duration_text(std::int64_t seconds) {
   return fmt::format("{}d{}h", hours / 24, hours % 24);
 }
 
-std::string cpu_text(std::uint64_t usec) {
-  return fmt::format("{}.{:02}s", usec / 1'000'000, usec / 10'000 % 100);
+std::string age_text(std::int64_t seconds) {
+  if (seconds < 3600) return duration_text(seconds);
+  if (seconds < 86400) return fmt::format("{}h", seconds / 3600);
+  return fmt::format("{}d", seconds / 86400);
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    // A sequence that is its own replacement is well formed.
-    const auto length = character_length(text, at);
-    const auto character = text.substr(at, length);
-    const bool good = valid_utf8(character) == character && !obeyed(character);
-    out += good ? std::string(character) : hexed(character);
-    at += length;
-  }
-  return out;
+std::string cpu_text(std::uint64_t usec) {
+  return fmt::format("{}.{:02}s", usec / 1'000'000, usec / 10'000 % 100);
 }
 
 std::size_t columns_of(std::string_view text) {
@@ -93,16 +98,6 @@ std::string cut_end(std::string_view text, std::size_t width, std::string_view m
   }
   if (width > 0) out += mark;
   return out;
-}
-
-std::string cut_front(std::string_view text, std::size_t width, std::string_view mark) {
-  const auto columns = columns_of(text);
-  if (columns <= width) return std::string(text);
-  if (width == 0) return "";
-  std::size_t at = 0;
-  for (std::size_t column = 0; column + width < columns + 1; ++column)
-    at += character_length(text, at);
-  return std::string(mark).append(text.substr(at));
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {

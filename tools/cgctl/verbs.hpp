@@ -27,8 +27,22 @@ struct Answer {
 /// plan --bundle.
 [[nodiscard]] Result<Answer> foresee(const Options& options, const Style& style);
 
+/// top. Returns when somebody leaves it.
+[[nodiscard]] Result<Answer> watch_usage(const Options& options, const Style& style,
+                                         Source& source);
+/// doctor.
+[[nodiscard]] Result<Answer> doctor_answer(const Options& options, const Style& style);
+
+/// check-config.
+[[nodiscard]] Result<Answer> check_config(const Options& options);
+
+/// uninstall-check: exit status 4 if a sandbox lives in groups of ours.
+[[nodiscard]] Result<Answer> uninstall_check(const Options& options, const Style& style);
+/// release. An error of code ClientError::enforcing: a daemon would place again what was released.
+[[nodiscard]] Result<Answer> release(const Options& options, const Style& style);
+
 class BusSource;
-/// reconcile, register, unregister.
+/// reconcile, register, unregister, reload.
 [[nodiscard]] Result<Answer> change(const Options& options, BusSource& daemon);
 
 }  // namespace kcg::cgctl

@@ -3,18 +3,52 @@
 // list, show, tree, threads.
 #include <algorithm>
 
-#include "plan/documents.hpp"
+#include "show/amiss.hpp"
+#include "show/view_documents.hpp"
+#include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/render.hpp"
+#include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/verbs.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
 
+/// Each with its threads and groups. One that has ended meanwhile fails no more.
+Status look_closer(Source& source, std::vector<SandboxView>& views) {
+  std::vector<SandboxView> closer;
+  for (auto& view : views) {
+    if (!view.ignored.empty()) continue;
+    auto whole = source.view(view.id);
+    if (whole)
+      closer.push_back(*std::move(whole));
+    else if (failure_exit(whole.error()) != Exit::no_such_sandbox)
+      return forward(whole.error());
+  }
+  views = std::move(closer);
+  return {};
+}
+
+/// What a pod that just starts shows is over when somebody looks again.
+Status keep_failing(Source& source, std::vector<SandboxView>& views) {
+  if (auto status = look_closer(source, views); !status) return status;
+  std::erase_if(views, [](const SandboxView& view) { return !failing(view); });
+  if (std::all_of(views.begin(), views.end(), [](const auto& view) { return view.failing(); }))
+    return {};
+  source.wait_for_repairs();
+  if (auto status = look_closer(source, views); !status) return status;
+  std::erase_if(views, [](const SandboxView& view) { return !failing(view); });
+  return {};
+}
+
 Result<Answer> list(const Options& options, const Style& style, Source& source) {
   auto views = source.list(options.all);
   if (!views) return forward(views.error());
-  if (options.failing) std::erase_if(*views, [](const SandboxView& v) { return !v.failing(); });
+  const auto managed = static_cast<std::size_t>(std::count_if(
+      views->begin(), views->end(), [](const SandboxView& v) { return v.ignored.empty(); }));
+  if (options.failing) {
+    if (auto status = keep_failing(source, *views); !status) return forward(status.error());
+  }
   const bool wrong = options.failing && !views->empty();
   const auto exit = wrong ? Exit::something_wrong : Exit::good;
   if (options.json) return Answer{list_document(*views), exit};
@@ -22,7 +56,7 @@ Result<Answer> list(const Options& options, const Style& style, Source& source) 
                                            [](const SandboxView& v) { return v.ignored.empty(); });
   const std::vector<SandboxView> ignored(split, views->end());
   views->erase(split, views->end());
-  std::string out = render_list(style, *views);
+  std::string out = render_list(style, *views) + render_answer(style, *views, managed);
   if (!ignored.empty()) out += fmt::format("\n{}", render_ignored(style, ignored));
   return Answer{out, exit};
 }
@@ -62,7 +96,11 @@ Result<Answer> one(const Options& options, const Style& style, Source& source) {
 
 }  // namespace
 
-Result<Answer> look(const Options& options, const Style& style, Source& source) {
+Result<Answer> look(const Options& asked, const Style& style, Source& source) {
+  auto id = full_id(asked.id, source);
+  if (!id) return forward(id.error());
+  Options options = asked;
+  options.id = *std::move(id);
   if (options.verb == Verb::list) return list(options, style, source);
   if (options.verb == Verb::tree) return tree(options, style, source);
   return one(options, style, source);

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # What is made once and kept below the cache, each under a hash of what it is made from: the node's
-# image, its frozen state, and the daemon as it is installed there.
+# image, its frozen state, the daemon as it is installed there, and the programs of the tests.
 
 suite_url=http://deb.debian.org/debian/dists/trixie/InRelease
 
@@ -36,16 +36,34 @@ frozen_directory() {
   echo "$1/frozen-$key"
 }
 
-# installed_daemon: a tar of what the project installs, compiled with Debian 13.
-installed_daemon() {
-  local key
-  key=$(cd "$source_dir" && hash_files lib daemon systemd docs tools/cgctl meson.build \
-    meson_options.txt tools/debian13 tools/packages tools/meson.build)
-  if [[ ! -e $cache/daemon-$key.tar ]]; then
-    echo "compiling the daemon for the node" >&2
-    rm -f "$cache"/daemon-*
-    "$source_dir/tools/debian13" --install "$cache/daemon-$key.new" >&2 || return
-    mv "$cache/daemon-$key.new" "$cache/daemon-$key.tar"
+# compiled NAME HOW SOURCE...: a tar of what tools/debian13 makes when it is asked with HOW from these
+# sources; a copy that is this run's own, since the next one may make it anew.
+compiled() {
+  local name=$1 key
+  local -a how
+  read -ra how <<<"$2"
+  key=$(cd "$source_dir" && hash_files "${@:3}" meson.build meson_options.txt tools/debian13 tools/debian-root \
+    tools/packages tools/meson.build)
+  if [[ ! -e $cache/$name-$key.tar ]]; then
+    echo "compiling for the node: $name" >&2
+    rm -f "$cache/$name"-*
+    "$source_dir/tools/debian13" "${how[0]}" "$cache/$name-$key.new" "${how[@]:1}" >&2 || return
+    mv "$cache/$name-$key.new" "$cache/$name-$key.tar"
   fi
-  echo "$cache/daemon-$key.tar"
+  cp "$cache/$name-$key.tar" "$scratch/$name.tar"
+  echo "$scratch/$name.tar"
+}
+
+# What the project installs.
+installed_daemon() { compiled daemon --install lib daemon systemd docs tools/cgctl; }
+
+# The stand-in of Kata, and of strangers.
+node_programs() {
+  compiled programs "--programs tests/support/runc tests/support/impostor" \
+    lib/base lib/model lib/meson.build tests/support
+}
+
+# case_programs CASE: the tests of ours that a case runs on the node, as its file `programs.txt` names them.
+case_programs() {
+  compiled "of-$1" "--programs $(<"$here/cases/$1/programs.txt")" lib tests/support tests/contract
 }

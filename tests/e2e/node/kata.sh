@@ -3,11 +3,27 @@
 #
 # Kata's side: how its stand-in is configured, and a pod's hypervisor.
 
-# kata_settings KEY=VALUE...: for pods that start later; see standin/settings.sh.
-kata_settings() { printf '%s\n' "$@" >/etc/kata-standin.conf; }
+# kata_settings KEY=VALUE...: for pods that start later; the keys and their defaults are in
+# tests/support/standin/node_settings.cpp. Kata's own file says the same.
+kata_settings() {
+  printf '%s\n' "$@" >/etc/kata-standin.conf
+  mkdir -p /etc/kata-containers
+  printf '[hypervisor.qemu]\ndefault_memory = %d\n[runtime]\nenable_vcpus_pinning = %s\n' \
+    "$(kata_setting MEMORY_MIB)" "$(kata_setting PINNING)" >/etc/kata-containers/configuration.toml
+}
+
+# kata_setting KEY: as it is now
+kata_setting() { /run/node/standin/runc setting "$1"; }
 
 vmm_pid() { cat "/run/vc/vm/$(pod_id "$1")/pid"; }
 shim_pid() { cat "$bundles/$(pod_id "$1")/shim.pid"; }
+
+container_pid() { cat "/run/kata-standin/$(container_id "$1" "$2")/pid"; }
+
+# plug_vcpu POD SOCKET: numbers begin at 0; those that the VM began with are taken
+plug_vcpu() {
+  qmp "$1" device_add "{\"driver\": \"host-x86_64-cpu\", \"id\": \"cpu-$2\", \"socket-id\": $2, \"core-id\": 0, \"thread-id\": 0}"
+}
 
 # qmp POD COMMAND [ARGUMENTS]: to the pod's QEMU, which the shim does on behalf of the guest
 qmp() {

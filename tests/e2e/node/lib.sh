@@ -10,9 +10,10 @@ fail() {
   exit 1
 }
 
-# wait_for SECONDS WHAT COMMAND...: until the command succeeds.
+# wait_for SECONDS WHAT COMMAND...: until the command succeeds. The seconds are those of an idle
+# host; a busy one gets more.
 wait_for() {
-  local seconds=$1 what=$2 end
+  local seconds=$(($1 * 3)) what=$2 end
   shift 2
   end=$((SECONDS + seconds))
   until "$@" >/dev/null 2>&1; do

@@ -7,7 +7,9 @@
 relative() { echo "${1#"$cgroups"}"; }
 kata_scope() { relative "$(pod_directory "$1")/cri-containerd-$(pod_id "$1").scope"; }
 kata_group() { relative "$(pod_directory "$1")/kata_$(pod_id "$1")"; }
-nested_group() { echo "$(kata_scope "$1")/kata-sandbox-$(pod_id "$1")"; }
+# The kubelet takes 64 of these characters in a row for a container's id.
+name_in_scope() { sed -E ':a; s/([a-z0-9]{32})([a-z0-9]{32})/\1-\2/; ta' <<<"$1"; }
+nested_group() { echo "$(kata_scope "$1")/kata-sandbox-$(name_in_scope "$(pod_id "$1")")"; }
 beside_group() { relative "$(pod_directory "$1")/kata-sandbox-$(pod_id "$1")"; }
 scope_group() { echo "$(beside_group "$1").scope"; }
 
@@ -16,40 +18,43 @@ sandbox_group() {
   if [[ $(<"/run/pods/$1/parent") == *.slice ]]; then nested_group "$1"; else beside_group "$1"; fi
 }
 
-# in_groups POD [GROUP]: all its threads by class
-in_groups() {
-  local id group
-  id=$(pod_id "$1")
-  group=${2:-$(sandbox_group "$1")}
-  witness "$id" "$group" || fail "pod $1 is not placed in $group"
-  equal "mark of $group" \
-    "$(getfattr --absolute-names --only-values -n user.kata-cgroupd "$cgroups$group")" "$id"
-}
-
-# The one condition that a case may expect, for instance since its pods start without the daemon.
-tolerated=
-
-# content ID: the daemon has placed it and complains of nothing else.
+# content ID: the daemon has placed it and complains of nothing that the summary does not name; or
+# says of what.
 content() {
-  listed "$1" | jq -e --arg tolerated "$tolerated" \
+  listed "$1" | jq -e --argjson named "$(jq -n "$expected + $tolerated")" \
     '(.state == "placed" or .state == "degraded")
-      and all(.conditions[]; .severity == "info" or .name == $tolerated)'
+      and all(.conditions[]; .severity == "info" or (.name | IN($named[])))' ||
+    { cgctl show --json "$1" | jq -c '.state, .conditions[]' && return 1; }
 }
 
-# placed POD [GROUP]: the same, and the daemon agrees.
-placed() {
-  local id group
+# settled ID: nothing is left to do for it; or says what.
+settled() { cgctl plan --detailed-exitcode "$1"; }
+
+# agreed ID: the daemon, too, takes it for placed.
+agreed() {
+  quiet
+  wait_for 30 "the daemon is content with $1" content "$1"
+  wait_for 30 "nothing is left to do for $1" settled "$1"
+}
+
+# stands POD GROUP [--flat]: its threads are where they belong, its limits are in force, and the
+# daemon agrees.
+stands() {
+  local id
   id=$(pod_id "$1")
-  group=${2:-$(sandbox_group "$1")}
-  in_groups "$1" "$group"
-  wait_for 30 "the daemon is content with pod $1" content "$id"
-  say "pod $1 is placed in $group"
+  witness ${3:+"$3"} "$id" "$2" || fail "pod $1 is not placed in $2"
+  equal "mark of $2" \
+    "$(getfattr --absolute-names --only-values -n trusted.kata-cgroupd "$cgroups$2")" "$id"
+  limits_hold "$1" "$2"
+  agreed "$id"
+  say "pod $1 is placed in $2"
 }
 
-# in_one_group POD: all its threads, when there are no groups by class
-in_one_group() {
-  witness --flat "$(pod_id "$1")" "$(sandbox_group "$1")" || fail "pod $1 is not in its group"
-}
+# placed POD [GROUP]: by class
+placed() { stands "$1" "${2:-$(sandbox_group "$1")}"; }
+
+# placed_in_one POD: when there are no groups by class
+placed_in_one() { stands "$1" "$(sandbox_group "$1")" --flat; }
 
 # places POD: where each thread of shim and hypervisor is, to compare before and after
 places() {
@@ -71,7 +76,7 @@ none() {
 childless() { none "$1" -mindepth 1; }
 
 # ours_gone ID: none of our groups is left of it.
-ours_gone() { none "$cgroups" -name "kata-sandbox-$1*"; }
+ours_gone() { none "$cgroups" "(" -name "kata-sandbox-$1*" -o -name "kata-sandbox-$(name_in_scope "$1")*" ")"; }
 
 # nothing_left POD ID: after its end, neither of ours nor of Kata's.
 nothing_left() {

@@ -11,11 +11,17 @@ pod_uid() { printf '11111111-2222-3333-4444-%012d' "$1"; }
 
 # What a case may change before it makes a pod.
 driver=systemd           # or cgroupfs
-pod_memory_mib=1024      # of the pod's cgroup: containers and overhead
+pod_memory_mib=1024      # of the pod's cgroup: containers and overhead; 0: no limit
 pod_quota=75000          # of the pod's cgroup, us per 100 ms
 sandbox_memory_mib=268   # the engine's total of all containers; 0: it does not say
 memory_overhead=350      # the annotation; "": none
 more_annotations=        # in protobuf's text format
+container_attempt=0      # how often the next container has been started before
+container_cpus=          # of the next container: "0-1"; "": any
+
+pod_memory() {
+  if ((pod_memory_mib > 0)); then echo $((pod_memory_mib << 20)); else echo 18446744073709551615; fi
+}
 
 # The pod's cgroup as the kubelet names it, and its directory.
 pod_parent() {
@@ -42,7 +48,7 @@ start_slice() {
     org.freedesktop.systemd1.Manager StartTransientUnit 'ssa(sv)a(sa(sv))' "$1" replace 8 \
     Description s "libcontainer container $1" Wants as 1 kubepods-burstable.slice \
     MemoryAccounting b true CPUAccounting b true IOAccounting b true TasksAccounting b true \
-    MemoryMax t $((pod_memory_mib << 20)) CPUQuotaPerSecUSec t $((pod_quota * 10)) 0 || true
+    MemoryMax t "$(pod_memory)" CPUQuotaPerSecUSec t $((pod_quota * 10)) 0 || true
   [[ -d $2 ]]
 }
 
@@ -61,7 +67,7 @@ make_pod_cgroup() {
     for above in "" /kubepods /kubepods/burstable; do
       echo '+cpu +cpuset +memory +pids +io' >"$cgroups$above/cgroup.subtree_control"
     done
-    echo $((pod_memory_mib << 20)) >"$directory/memory.max"
+    pod_memory >"$directory/memory.max"
     echo "$pod_quota 100000" >"$directory/cpu.max"
   fi
 }
@@ -103,12 +109,13 @@ run_pod() {
   answer=$(cri RunPodSandbox <<<"config { $(pod_config "$1") } runtime_handler: \"${2:-kata}\"") ||
     fail "pod $1 does not start"
   sed -n 's/.*pod_sandbox_id: "\(.*\)"/\1/p' <<<"$answer" >"/run/pods/$1/id"
+  remember_pod "$1"
   say "pod $1 runs: $(pod_id "$1")"
 }
 
 # resources MEMORY_MIB QUOTA: of a container; 0: without a limit.
 resources() {
-  echo "cpu_period: 100000 cpu_quota: $2 cpu_shares: 512
+  echo "cpu_period: 100000 cpu_quota: $2 cpu_shares: 512 cpuset_cpus: \"$container_cpus\"
     memory_limit_in_bytes: $(($1 << 20)) memory_swap_limit_in_bytes: $(($1 << 20))"
 }
 
@@ -118,7 +125,7 @@ run_container() {
   answer=$(cri CreateContainer <<END
 pod_sandbox_id: "$(pod_id "$1")"
 config {
-  metadata { name: "$2" } image { image: "localhost/pause:1" } log_path: "$2.log"
+  metadata { name: "$2" attempt: $container_attempt } image { image: "localhost/pause:1" } log_path: "$2.log"
   linux { resources { $(resources "${3:-128}" "${4:-50000}") }
     security_context { namespace_options { network: NODE } } }
 }
@@ -128,6 +135,7 @@ END
   id=$(sed -n 's/.*container_id: "\(.*\)"/\1/p' <<<"$answer")
   echo "$id" >"/run/pods/$1/container-$2"
   cri StartContainer <<<"container_id: \"$id\"" || fail "container $2 of pod $1 does not start"
+  remember_container "$1" "$2" "${3:-128}" "${4:-50000}"
   say "container $2 of pod $1 runs: $id"
 }
 container_id() { cat "/run/pods/$1/container-$2"; }
@@ -137,6 +145,7 @@ update_container() {
   cri UpdateContainerResources \
     <<<"container_id: \"$(container_id "$1" "$2")\" linux { $(resources "$3" "$4") }" ||
     fail "container $2 of pod $1 cannot be updated"
+  remember_container "$@"
 }
 
 # stop_container POD NAME
@@ -145,6 +154,22 @@ stop_container() {
     fail "container $2 of pod $1 does not stop"
   cri RemoveContainer <<<"container_id: \"$(container_id "$1" "$2")\"" ||
     fail "container $2 of pod $1 cannot be removed"
+  rm "/run/pods/$1/containers/$2"
+}
+
+# crash_container POD NAME: its process ends, and the engine takes notice.
+crash_container() {
+  kill -KILL "$(container_pid "$1" "$2")"
+  rm "/run/pods/$1/containers/$2"
+  wait_for 60 "the engine removes the bundle of $2" gone "$bundles/$(container_id "$1" "$2")"
+}
+
+# restart_container POD NAME ATTEMPT [MEMORY_MIB [QUOTA]]: the kubelet's next one after a crash
+restart_container() {
+  local before
+  before=$(container_id "$1" "$2")
+  container_attempt=$3 run_container "$1" "$2" "${@:4}"
+  cri RemoveContainer <<<"container_id: \"$before\"" || fail "what crashed cannot be removed"
 }
 
 engine_answers() { cri ListPodSandbox <<<""; }

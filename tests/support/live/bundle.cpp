@@ -42,6 +42,7 @@ Json resources_of(const BundleSpec& spec) {
   const auto& c = *spec.container;
   resources["memory"] = {{"limit", c.memory_limit}, {"swap", c.memory_limit}};
   resources["cpu"] = {{"shares", 512}, {"quota", c.cpu_quota}, {"period", 100000}};
+  if (!c.cpus.empty()) resources["cpu"]["cpus"] = c.cpus;
   return resources;
 }
 

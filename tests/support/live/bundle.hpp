@@ -16,6 +16,7 @@ struct ContainerSpec {
   std::string name = "app";
   std::int64_t memory_limit = 134217728;
   std::int64_t cpu_quota = 50000;
+  std::string cpus = {};  ///< "": any
 };
 
 /// Value: a bundle to be written.

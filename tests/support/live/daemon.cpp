@@ -68,7 +68,7 @@ Command Daemon::command() const {
                                       : std::string("/sys/fs/cgroup");
   for (const auto& word :
        {daemon_program(), std::string("--config"), config, std::string("--run-root"), run_root_,
-        std::string("--cgroup-root"), root, std::string("--bus"), std::string("none")})
+        std::string("--cgroup-root"), root, std::string("--bus"), spec_.bus})
     command.argv.push_back(word);
   command.argv.insert(command.argv.end(), spec_.arguments.begin(), spec_.arguments.end());
   command.environment = {{"NOTIFY_SOCKET", files_ + "notify"}};
@@ -120,6 +120,19 @@ std::string Daemon::complaints() const {
   for (const auto line : lines(text))
     if (line.size() > 2 && line[0] == '<' && line[1] <= '4') found.append(line).append("\n");
   return found;
+}
+
+unsigned Daemon::looks(const std::string& id) const {
+  constexpr std::string_view kLooks = ", looks: ";
+  unsigned sum = 0;
+  const auto text = log();
+  for (const auto line : lines(text)) {
+    const auto at = line.find(kLooks);
+    if (at == std::string_view::npos || line.find("sandbox '" + id) == std::string_view::npos)
+      continue;
+    sum += static_cast<unsigned>(parse_u64(line.substr(at + kLooks.size())).value_or(0));
+  }
+  return sum;
 }
 
 std::string Daemon::standing_complaints() const {

@@ -18,6 +18,7 @@ namespace kcg::live {
 struct DaemonSpec {
   std::string config = {};                  ///< TOML, after what every test needs
   std::vector<std::string> arguments = {};  ///< after what every test needs
+  std::string bus = "none";                 ///< as --bus
   std::vector<std::string> wrapper = {};    ///< e.g. strace and its options
 };
 
@@ -46,6 +47,8 @@ class Daemon final {
   /// Those of them that were not taken back: on a busy machine a file may stay half-written, or
   /// threads be restless, for longer than the daemon waits before it says so.
   [[nodiscard]] std::string standing_complaints() const;
+  /// Whole looks at sandboxes so far; of `id`, if given. Needs "--log-level debug".
+  [[nodiscard]] unsigned looks(const std::string& id = {}) const;
 
  private:
   [[nodiscard]] Command command() const;

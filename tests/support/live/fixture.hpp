@@ -17,7 +17,7 @@ namespace kcg::live {
 class LiveTest : public testing::TestWithParam<Tree> {
  protected:
   void SetUp() override {
-    const auto missing = missing_for_live_tests();
+    const auto missing = missing_for_live_tests(GetParam());
     if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
     node_ = std::make_unique<Node>(GetParam());
   }
@@ -46,4 +46,10 @@ inline std::string tree_name(const testing::TestParamInfo<Tree>& info) {
 #define KCG_ON_BOTH_TREES(suite)                                                      \
   INSTANTIATE_TEST_SUITE_P(Trees, suite,                                              \
                            testing::Values(kcg::live::Tree::v1, kcg::live::Tree::v2), \
+                           kcg::live::tree_name)
+
+/// Runs all tests of `suite` on one tree: `v1` or `v2`. A test never returns early where its tree
+/// cannot show what it is about: it belongs to a suite that is not run there.
+#define KCG_ON_TREE(suite, tree)                                                 \
+  INSTANTIATE_TEST_SUITE_P(Trees, suite, testing::Values(kcg::live::Tree::tree), \
                            kcg::live::tree_name)

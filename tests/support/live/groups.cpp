@@ -40,17 +40,18 @@ void remove_tree(const std::string& directory) {
 
 }  // namespace
 
+std::vector<standin::Mount> mounts_of(const std::string& version) {
+  return standin::find_mounts(version).value_or(std::vector<standin::Mount>());
+}
+
 Corner::Corner(Tree tree)
-    : tree_(tree),
-      top_(new_top()),
-      v1_(must(standin::find_mounts("v1"))),
-      v2_(must(standin::find_mounts("v2"))) {
+    : tree_(tree), top_(new_top()), v1_(mounts_of("v1")), v2_(mounts_of("v2")) {
   for (const auto* const mounts : {&v1_, &v2_})
     must(standin::KataGroup(*mounts, top_ + "/system").make());
 }
 
 Corner::~Corner() {
-  kill_all(v2_.front().path + top_);
+  if (!v2_.empty()) kill_all(v2_.front().path + top_);
   for (const auto* const mounts : {&v1_, &v2_})
     for (const auto& mount : *mounts) remove_tree(mount.path + top_);
 }
@@ -87,7 +88,7 @@ std::vector<std::string> Corner::find(const std::string& prefix) const {
 
 void remove_old_corners() {
   for (const char* const version : {"v2", "v1"})
-    for (const auto& mount : must(standin::find_mounts(version)))
+    for (const auto& mount : mounts_of(version))
       for (const auto& entry : std::filesystem::directory_iterator(mount.path)) {
         if (entry.path().filename().string().rfind(kCornerPrefix, 0) != 0) continue;
         if (mount.unified) kill_all(entry.path());

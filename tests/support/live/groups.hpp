@@ -47,6 +47,10 @@ class Corner final {
   std::vector<standin::Mount> v2_;
 };
 
+/// Where hierarchies of this version ("v1", "v2") are mounted: none on a machine that has the
+/// other.
+[[nodiscard]] std::vector<standin::Mount> mounts_of(const std::string& version);
+
 /// Kills and removes every corner of runs that ended without doing so. The caller holds the lock.
 void remove_old_corners();
 

@@ -48,8 +48,9 @@ std::vector<std::string> directories(const std::string& path) {
 }
 
 std::optional<std::string> mark_of(const std::string& directory) {
-  std::array<char, 256> value;
-  const auto size = ::getxattr(directory.c_str(), kMarkAttribute, value.data(), value.size());
+  std::array<char, 4352> value;
+  const auto size =
+      ::getxattr(directory.c_str(), "trusted.kata-cgroupd", value.data(), value.size());
   if (size < 0) return std::nullopt;
   return std::string(value.data(), static_cast<std::size_t>(size));
 }

@@ -21,7 +21,7 @@ namespace kcg::live {
 [[nodiscard]] bool exists(const std::string& path);
 /// Directories below `path`, itself first; parents before children.
 [[nodiscard]] std::vector<std::string> directories(const std::string& path);
-/// The mark of a group; nullopt: none.
+/// The mark of a group, "<id> <run root>" or "<id>"; nullopt: none.
 [[nodiscard]] std::optional<std::string> mark_of(const std::string& directory);
 
 /// Value: one thread as /proc shows it. Keys of `groups`: a v1 controller, or "" for cgroup2.

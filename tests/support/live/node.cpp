@@ -67,10 +67,10 @@ std::unique_ptr<Daemon> Node::daemon(DaemonSpec spec) const {
   return std::make_unique<Daemon>(corner_->tree(), run_root_, std::move(spec));
 }
 
-std::string missing_for_live_tests() {
+std::string missing_for_live_tests(Tree tree) {
   if (::geteuid() != 0) return "root";
-  for (const char* const version : {"v1", "v2"})
-    if (!standin::find_mounts(version)) return fmt::format("a mounted cgroup {} tree", version);
+  const auto* const version = tree == Tree::v1 ? "v1" : "v2";
+  if (!standin::find_mounts(version)) return fmt::format("a mounted cgroup {} tree", version);
   if (!exists("/dev/kvm")) return "/dev/kvm";
   if (!exists("/usr/bin/qemu-system-x86_64")) return "qemu-system-x86_64";
   return {};

@@ -34,7 +34,7 @@ class Node final {
   std::string run_root_;
 };
 
-/// Empty when live tests can run here, else what is missing.
-[[nodiscard]] std::string missing_for_live_tests();
+/// Empty when live tests of this tree can run here, else what is missing.
+[[nodiscard]] std::string missing_for_live_tests(Tree tree);
 
 }  // namespace kcg::live

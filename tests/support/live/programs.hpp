@@ -13,6 +13,7 @@ namespace kcg::live {
   return built("tests/support/containerd-shim-kata-v2");
 }
 [[nodiscard]] inline std::string light_vmm() { return built("tests/support/qemu-system-x86_64"); }
+[[nodiscard]] inline std::string impostor() { return built("tests/support/impostor"); }
 [[nodiscard]] inline std::string daemon_program() { return built("daemon/kata-cgroupd"); }
 
 }  // namespace kcg::live

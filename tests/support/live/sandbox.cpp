@@ -65,8 +65,7 @@ Sandbox::Sandbox(const Corner& corner, const std::string& run_root, SandboxSpec 
   if (spec_.light) spec_.names = true;  // without KVM nothing else tells its threads apart
   pod_ = corner.top() + "/kubepods/burstable/" + spec_.pod;
   corner.make(pod_);
-  write_bundle(run_root_, {spec_.id, spec_.id, pod_ + "/" + spec_.id, shim_program(),
-                           spec_.annotations, std::nullopt});
+  write_files();
 }
 
 Sandbox::~Sandbox() {
@@ -123,9 +122,15 @@ Truth Sandbox::truth() const {
     truth.helpers.push_back(*helper);
   }
   if (truth.vmm == 0) return truth;
-  const auto threads = ask("threads");
-  truth.vcpus = numbers(value_of(threads, "vcpus"));
-  truth.ios = numbers(value_of(threads, "ios"));
+  const auto complete = [&] {
+    const auto threads = ask("threads");
+    truth.vcpus = numbers(value_of(threads, "vcpus"));
+    truth.ios = numbers(value_of(threads, "ios"));
+    // QEMU answers when it has its threads; the light one has no way to say so.
+    const bool all = truth.vcpus.size() >= static_cast<std::size_t>(spec_.vcpus);
+    return !spec_.light || (all && !truth.ios.empty()) || !alive(truth.vmm);
+  };
+  if (!wait_until(complete)) throw std::runtime_error("the light VMM does not start its threads");
   const auto accel = spec_.standin.find("ACCEL");
   const bool kvm = !spec_.light && (accel == spec_.standin.end() || accel->second == "kvm");
   if (kvm && kvm_adds_a_thread() && !wait_until([&] { return has_all_threads(truth.vmm); }))
@@ -137,6 +142,21 @@ void Sandbox::end() {
   ask("exit");
   (void)shim_->wait(kPatience);  // ignored: what is left of it is looked for by the test
   remove_files();
+}
+
+void Sandbox::write_files() const {
+  write_bundle(run_root_, {spec_.id, spec_.id, pod_ + "/" + spec_.id, shim_program(),
+                           spec_.annotations, std::nullopt});
+}
+
+void Sandbox::run_container(const ContainerSpec& container) const {
+  write_bundle(run_root_, {container.id, spec_.id, pod_ + "/" + container.id, "", {}, container});
+  for (const char* const verb : {"create ", "start "}) ask(verb + container.id);
+}
+
+void Sandbox::end_container(const std::string& id) const {
+  for (const char* const verb : {"stop ", "delete "}) ask(verb + id);
+  remove_bundle(run_root_, id);
 }
 
 void Sandbox::remove_files() const { remove_bundle(run_root_, spec_.id); }

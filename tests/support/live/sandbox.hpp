@@ -49,6 +49,7 @@ class Sandbox final {
   [[nodiscard]] const SandboxSpec& spec() const { return spec_; }
   [[nodiscard]] std::string bundle() const { return bundle_directory(run_root_, spec_.id); }
   [[nodiscard]] const std::string& pod_group() const { return pod_; }
+  [[nodiscard]] const std::string& run_root() const { return run_root_; }
   /// Where the daemon must put it, and what Kata made beside it.
   [[nodiscard]] std::string group() const { return pod_ + "/kata-sandbox-" + spec_.id; }
   [[nodiscard]] std::string kata_group() const { return pod_ + "/kata_" + spec_.id; }
@@ -66,7 +67,14 @@ class Sandbox final {
   [[nodiscard]] Child& shim() { return *shim_; }
   /// "exit" to the shim, then the bundle goes, as containerd does it.
   void end();
+  /// The bundle; again when an id returns: end(), write_files(), start().
+  void write_files() const;
   void remove_files() const;
+
+  /// A container as the engine and Kata make one: its bundle, create, start.
+  void run_container(const ContainerSpec& container) const;
+  /// It exits and is removed: Kata forgets it before the engine removes its bundle.
+  void end_container(const std::string& id) const;
 
  private:
   const Corner& corner_;

@@ -4,6 +4,7 @@
 // first millisecond on, and no test pays for a BIOS that looks for disks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "options.hpp"
@@ -11,6 +12,6 @@
 namespace kcg::standin {
 
 /// 64 KiB, mapped by QEMU's -bios to the top of the first megabyte and of the address space.
-[[nodiscard]] std::string firmware(Guest guest);
+[[nodiscard]] std::string firmware(Guest guest, std::uint32_t memory_mib);
 
 }  // namespace kcg::standin

@@ -126,6 +126,10 @@ Status KataGroup::attach_thread(Pid tid) const {
   return write_all(unified() ? "cgroup.procs" : "tasks", std::to_string(tid));
 }
 
+Status KataGroup::enable(const std::string& controllers) const {
+  return write_file(parent().directory() + "/cgroup.subtree_control", controllers);
+}
+
 Status KataGroup::set_cpus(const std::string& list) const {
   for (const auto& mount : mounts_)
     if (mount.unified || has(mount, "cpuset"))

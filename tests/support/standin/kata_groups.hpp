@@ -36,10 +36,14 @@ class KataGroup final {
   [[nodiscard]] Status attach_process(Pid pid) const;
   /// v1: the thread alone; v2: its whole process, which is what Kata does there.
   [[nodiscard]] Status attach_thread(Pid tid) const;
+  /// v2: `controllers` ("+cpu +cpuset") come to it from the group above.
+  [[nodiscard]] Status enable(const std::string& controllers) const;
   [[nodiscard]] Status set_cpus(const std::string& list) const;
   /// The group above, where a shim goes before it removes its own.
   [[nodiscard]] KataGroup parent() const;
   [[nodiscard]] bool unified() const { return mounts_.front().unified; }
+  /// In the first hierarchy.
+  [[nodiscard]] std::string directory() const { return mounts_.front().path + path_; }
 
  private:
   [[nodiscard]] Status write_all(const char* file, const std::string& text) const;

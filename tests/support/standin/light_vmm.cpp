@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for QEMU where hundreds are needed: named threads and nothing behind them. Reads of
-// QEMU's command line only -name, -smp, -object iothread and -pidfile.
+// QEMU's command line only -name, -smp, -object iothread and -pidfile. With STANDIN_KVM its vCPUs
+// are real ones without memory: each runs once, so that KVM knows its thread. With STANDIN_NOISE_US
+// it has one thread more, which names itself that often; with STANDIN_IDLE_THREADS so many more
+// without a name; with STANDIN_SLOW_FILE, a file on a file system that can be made to hang, SIGUSR1
+// hangs one of its threads.
+#include <fcntl.h>
+#include <linux/kvm.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <string>
+#include <utility>
 
 namespace {
 
 constexpr std::size_t kStack = 16384;
+constexpr std::size_t kPage = 4096;
 
 struct Wanted {
   bool names = false;
@@ -39,15 +52,45 @@ void* idle(void* name) {
   for (;;) ::pause();
 }
 
-/// `name` must live as long as the thread, and have at most 15 characters.
-void start_thread(const Wanted& wanted, std::string& name) {
+int vm = -1;  ///< of KVM
+
+/// A vCPU of KVM that has run, to its first instruction, which is nowhere; its name says which.
+void* run_vcpu(void* name) {
+  if (name != nullptr) ::pthread_setname_np(::pthread_self(), static_cast<const char*>(name));
+  static std::atomic<unsigned long> next{0};
+  const int vcpu = ::ioctl(vm, KVM_CREATE_VCPU, next++);
+  (void)::ioctl(vcpu, KVM_RUN, 0);  // ignored: it ran as far as it can
+  for (;;) ::pause();
+}
+
+/// A hostile guest's: names itself every so many microseconds, for ever.
+void* rename_itself(void* pause_us) {
+  const timespec pause{0, std::atol(static_cast<const char*>(pause_us)) * 1000};
+  for (;;) {
+    ::pthread_setname_np(::pthread_self(), "noise");
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+/// `name`: null, or at most 15 characters that live as long as the thread.
+void start_thread(char* name, void* (*act)(void*) = idle) {
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, kStack);
   pthread_t thread;
-  void* const its_name = wanted.names ? name.data() : nullptr;
-  if (::pthread_create(&thread, &attributes, idle, its_name) == 0) ::pthread_detach(thread);
+  if (::pthread_create(&thread, &attributes, act, name) == 0) ::pthread_detach(thread);
   ::pthread_attr_destroy(&attributes);
+}
+
+int slow_file = -1;
+
+/// Maps the file and touches it. The first thread to do so waits for its file system; the next one
+/// waits for the first, and holds the lock of the whole address space meanwhile. From then on who
+/// reads /proc/<pid>/cmdline waits, too.
+void get_stuck(int) {
+  void* const page = ::mmap(nullptr, kPage, PROT_READ, MAP_PRIVATE, slow_file, 0);
+  if (page == MAP_FAILED) std::abort();
+  (void)*static_cast<volatile char*>(page);
 }
 
 void write_pid(const char* path) {
@@ -62,10 +105,25 @@ void write_pid(const char* path) {
 int main(int argc, char** argv) {
   const Wanted wanted = read_arguments(argc, argv);
   std::deque<std::string> names;
-  if (wanted.iothread != nullptr)
-    start_thread(wanted, names.emplace_back("IO " + std::string(wanted.iothread)));
+  const auto start_named = [&](std::string name, void* (*act)(void*) = idle) {
+    start_thread(wanted.names ? names.emplace_back(std::move(name)).data() : nullptr, act);
+  };
+  if (std::getenv("STANDIN_KVM") != nullptr)
+    vm = ::ioctl(::open("/dev/kvm", O_RDWR | O_CLOEXEC), KVM_CREATE_VM, 0);
+  if (wanted.iothread != nullptr) start_named("IO " + std::string(wanted.iothread));
   for (int cpu = 0; cpu < wanted.vcpus; ++cpu)
-    start_thread(wanted, names.emplace_back("CPU " + std::to_string(cpu) + "/KVM"));
+    start_named("CPU " + std::to_string(cpu) + "/KVM", vm < 0 ? idle : run_vcpu);
+  if (const char* const idle_threads = std::getenv("STANDIN_IDLE_THREADS"))
+    for (int left = std::atoi(idle_threads); left > 0; --left) start_thread(nullptr);
+  pthread_t noise;
+  if (char* const pause_us = std::getenv("STANDIN_NOISE_US"))
+    (void)::pthread_create(&noise, nullptr, rename_itself, pause_us);  // ignored: the test notices
+  if (const char* const path = std::getenv("STANDIN_SLOW_FILE")) {
+    slow_file = ::open(path, O_RDONLY | O_CLOEXEC);
+    struct sigaction stuck = {};
+    stuck.sa_handler = get_stuck;
+    ::sigaction(SIGUSR1, &stuck, nullptr);
+  }
   if (wanted.pid_file != nullptr) write_pid(wanted.pid_file);
   for (;;) ::pause();
 }

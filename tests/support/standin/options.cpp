@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -29,10 +30,20 @@ moves itself, forks a real QEMU and writes Kata's state as the real one does.
   containerd-shim-kata-v2 --help
 
 Commands: status | threads | pullback-vcpus | pullback-vmm | move-self | make-groups | remove-groups |
-  kill-vmm | hotplug | cpuset LIST | open-device PATH |
-  fill-memory MIB | exit | die-first
+  kill-vmm | hotplug | cpuset LIST | open-device PATH | fill-memory MIB | save | die-first
+  create ID       a container of the sandbox, from the bundle ID beside ours
+  start ID | stop ID   its process begins; has exited (its state says so, it still counts)
+  update ID [cpus=LIST] [quota=US] [memory=BYTES]   changes its resources
+  delete ID       Kata forgets it; its bundle is for the caller to remove, before or after
+    Create, update and delete write the union of the containers' CPUs into Kata's cpuset, attach the
+    vCPUs anew (STANDIN_CGROUP_ONLY=0), and pin them (STANDIN_PINNING=1): the command fails as
+    Kata's call does. With pinning Kata's delete of the last container that names CPUs fails.
+  end STEP...     an end in any order: vmm (killed) | leave (the shim leaves Kata's group) | groups
+                  | state (Kata's files below /run, with the control socket) | die (the shim exits,
+                  without an answer). Without die the shim lives on.
+  exit            end vmm leave groups state; then it answers and exits
   The control socket is RUN_ROOT/run/vc/sbs/ID/shim-monitor.sock; it answers "ok ..." or
-  "error ..." once the VMM was started.
+  "error ..." once the VMM was started. SIGTERM is "exit". An id may be used again at once.
 
 Environment (default):
   STANDIN_RUN_ROOT=DIR        put before every /run path ()
@@ -51,8 +62,16 @@ Environment (default):
   STANDIN_ACCEL=auto          kvm | tcg | auto: KVM where /dev/kvm opens
   STANDIN_VCPUS=1  STANDIN_MAX_VCPUS=STANDIN_VCPUS
   STANDIN_THREAD_NAMES=0      1: debug-threads=on (needed to classify under TCG)
-  STANDIN_GUEST=halt          spin: every vCPU busy | halt: idle | bios: QEMU's own firmware
+  STANDIN_GUEST=halt          spin: every vCPU busy | halt: idle | touch: writes to every page of
+                              its memory, then halts | eat: does so for ever |
+                              bios: QEMU's own firmware
+  STANDIN_MEMORY_MIB=128      default_memory: what the VM has at boot
+  STANDIN_PREALLOC=0          1: as enable_mem_prealloc
+  STANDIN_PINNING=0           1: as enable_vcpus_pinning
+  STANDIN_SAVE_GAP_MS=0       how long persist.json is empty, and then half, at each of its changes
+                              (it is truncated and rewritten in place)
   STANDIN_QMP=1               0: the program has no QMP (light stand-in of a VMM)
+  STANDIN_KVM=                set: the vCPUs of a light stand-in are KVM's
 )";
 
 std::optional<std::string> env(const char* name) {
@@ -96,10 +115,10 @@ Status take(const char* name, std::chrono::milliseconds& into) {
 
 Status take_guest(Guest& into) {
   const auto text = env("STANDIN_GUEST");
-  if (!text || *text == "halt") return {};
-  if (*text != "spin" && *text != "bios")
-    return fail(0, "STANDIN_GUEST={}: must be spin, halt or bios", *text);
-  into = *text == "spin" ? Guest::spin : Guest::bios;
+  if (!text) return {};
+  const auto guest = guest_named(*text);
+  if (!guest) return fail(0, "STANDIN_GUEST={}: must be spin, halt, touch, eat or bios", *text);
+  into = *guest;
   return {};
 }
 
@@ -125,7 +144,9 @@ Status take_environment(Options& o) {
         take("STANDIN_FORK_DELAY_MS", o.fork_delay), take("STANDIN_THREADS", o.shim_threads),
         take("STANDIN_HELPER", o.helper), take("STANDIN_VCPUS", o.vcpus),
         take("STANDIN_MAX_VCPUS", o.max_vcpus), take("STANDIN_THREAD_NAMES", o.thread_names),
-        take("STANDIN_QMP", o.qmp), take_guest(o.guest)})
+        take("STANDIN_QMP", o.qmp), take_guest(o.guest), take("STANDIN_MEMORY_MIB", o.memory_mib),
+        take("STANDIN_PREALLOC", o.prealloc), take("STANDIN_PINNING", o.pinning),
+        take("STANDIN_SAVE_GAP_MS", o.save_gap)})
     if (!status) return forward(status.error());
   if (o.max_vcpus == 0) o.max_vcpus = o.vcpus;
   if (o.vcpus == 0 || o.max_vcpus < o.vcpus)
@@ -162,6 +183,14 @@ Status take_arguments(int argc, char** argv, Options& o) {
 }  // namespace
 
 const char* help_text() { return kHelp; }
+
+std::optional<Guest> guest_named(std::string_view name) {
+  for (const auto& [known, guest] : {std::pair("halt", Guest::halt), std::pair("spin", Guest::spin),
+                                     std::pair("touch", Guest::touch), std::pair("eat", Guest::eat),
+                                     std::pair("bios", Guest::bios)})
+    if (name == known) return guest;
+  return std::nullopt;
+}
 
 Result<Options> parse_options(int argc, char** argv) {
   Options o;

@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -14,7 +16,7 @@
 namespace kcg::standin {
 
 enum class Verb : std::uint8_t { serve, start, remove, control, help };
-enum class Guest : std::uint8_t { spin, halt, bios };
+enum class Guest : std::uint8_t { spin, halt, touch, eat, bios };
 
 /// Value: see the head of the file. The defaults are the ones that the help text names.
 struct Options {
@@ -45,9 +47,17 @@ struct Options {
   bool thread_names = false;
   bool qmp = true;
   Guest guest = Guest::halt;
+  std::uint32_t memory_mib = 128;
+  bool prealloc = false;
+  bool pinning = false;
+  std::chrono::milliseconds save_gap{0};
+  // For a caller that does not read the environment.
+  std::string log_directory;  ///< where VMM and virtiofsd write what they say; "": as we do
 };
 
 [[nodiscard]] Result<Options> parse_options(int argc, char** argv);
 [[nodiscard]] const char* help_text();
+/// "halt", "spin", "touch", "eat" or "bios"
+[[nodiscard]] std::optional<Guest> guest_named(std::string_view name);
 
 }  // namespace kcg::standin

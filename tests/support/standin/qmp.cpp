@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::chrono::seconds kPatience{30};  // a loaded machine without KVM
+constexpr std::chrono::seconds kPatience{120};  // a loaded machine without KVM
 
 }  // namespace
 

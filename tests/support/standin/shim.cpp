@@ -12,8 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 
 #include "base/text.hpp"
 #include "sockets.hpp"
@@ -48,28 +46,6 @@ Result<Fd> catch_signals() {
   Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return fail(errno, "signalfd: {}", errno_text(errno));
   return fd;
-}
-
-/// For a VMM without QMP.
-std::vector<Pid> named_threads(Pid vmm, const char* prefix) {
-  std::vector<Pid> tids;
-  const auto tasks = fmt::format("/proc/{}/task", vmm);
-  std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
-    std::ifstream file(task.path() / "comm");
-    std::string comm;
-    std::getline(file, comm);
-    if (comm.rfind(prefix, 0) == 0)
-      tids.push_back(parse_pid(task.path().filename().string()).value_or(0));
-  }
-  return tids;
-}
-
-/// "1,2,3"
-std::string list(const std::vector<Pid>& tids) {
-  std::string text;
-  for (const Pid tid : tids) text.append(text.empty() ? "" : ",").append(std::to_string(tid));
-  return text;
 }
 
 }  // namespace
@@ -141,7 +117,7 @@ Status Shim::move_self() {
 
 Status Shim::start_processes() {
   if (options_.helper) {
-    auto helper = start_helper(options_);
+    auto helper = start_helper(options_, {});
     if (!helper) return forward(helper.error());
     helper_ = *helper;
   }
@@ -155,17 +131,21 @@ Status Shim::start_processes() {
   if (!vmm) return forward(vmm.error());
   vmm_ = *vmm;
   socket.reset();
-  if (auto done = save("running"); !done) return done;
-  if (!options_.qmp) return {};
+  if (auto done = save("ready"); !done) return done;
   // A VMM that dies at once is one of the cases to be tested, not a failure of the stand-in.
-  if (auto qmp = Qmp::connect(places(options_).qmp())) qmp_ = std::move(*qmp);
-  return options_.sandbox_cgroup_only || !qmp_ ? Status{} : pull_back_vcpus();
+  if (options_.qmp)
+    if (auto qmp = Qmp::connect(places(options_).qmp())) qmp_ = std::move(*qmp);
+  if (!options_.sandbox_cgroup_only && qmp_)
+    if (auto done = pull_back_vcpus(); !done) return done;
+  return save("running");
 }
 
 Status Shim::save(const char* state) {
+  state_ = state;
+  if (!has_directories(options_)) return {};  // an end in another order: there is nothing to keep
   return save_state(
-      options_,
-      {state, group_.path(), options_.sandbox_cgroup_only ? "" : overhead_.path(), vmm_, helper_});
+      options_, {state_, group_.path(), options_.sandbox_cgroup_only ? "" : overhead_.path(), vmm_,
+                 helper_, containers_});
 }
 
 Status Shim::answer_one() {
@@ -175,86 +155,6 @@ Status Shim::answer_one() {
   if (!command) return forward(command.error(), "control");
   const auto answer = obey(*command);
   return send_line(client.get(), answer ? "ok " + *answer : "error " + answer.error().text);
-}
-
-Result<std::string> Shim::obey(const std::string& command) {
-  const auto argv = words(command);
-  const auto verb = argv.empty() ? std::string_view() : argv[0];
-  Status done;
-  if (verb == "status") return status();
-  if (verb == "threads") return threads();
-  if (verb == "hotplug") {
-    if (!qmp_) return fail(0, "this VMM has no QMP");
-    auto tid = qmp_->plug_vcpu();
-    if (!tid) return forward(tid.error());
-    return std::to_string(*tid);
-  }
-  if (verb == "die-first") ::_exit(0);
-  if (verb == "exit") {
-    tear_down();  // answered when all is gone: whoever asked need not wait for anything else
-  } else if (verb == "pullback-vcpus") {
-    done = pull_back_vcpus();
-  } else if (verb == "pullback-vmm") {
-    done = pull_back_vmm();
-  } else if (verb == "move-self") {
-    done = move_self();
-  } else if (verb == "make-groups") {
-    done = make_groups();
-  } else if (verb == "remove-groups") {
-    done = group_.remove();
-  } else if (verb == "kill-vmm") {
-    done = kill_vmm();
-  } else if (verb == "fill-memory" && argv.size() == 2) {
-    done = qmp_ ? qmp_->fill_memory(parse_u64(argv[1]).value_or(0)) : fail(0, "no QMP");
-  } else if (verb == "open-device" && argv.size() == 2) {
-    done = qmp_ ? qmp_->open_device(std::string(argv[1])) : fail(0, "this VMM has no QMP");
-  } else if (verb == "cpuset" && argv.size() == 2) {
-    done = group_.set_cpus(std::string(argv[1]));
-  } else {
-    done = fail(0, "{}: unknown command", command);
-  }
-  if (!done) return forward(done.error());
-  return std::string();
-}
-
-Result<std::string> Shim::threads() {
-  auto vcpus = vcpu_threads();
-  if (!vcpus) return forward(vcpus.error());
-  const auto ios = qmp_ ? qmp_->io_threads() : Result<std::vector<Pid>>(named_threads(vmm_, "IO "));
-  if (!ios) return forward(ios.error());
-  return "vcpus=" + list(*vcpus) + " ios=" + list(*ios);
-}
-
-Result<std::string> Shim::status() {
-  reap();
-  return fmt::format("shim={} vmm={} helper={} group={}", ::getpid(), vmm_, helper_, group_.path());
-}
-
-Result<std::vector<Pid>> Shim::vcpu_threads() {
-  if (qmp_) return qmp_->vcpu_threads();
-  return named_threads(vmm_, "CPU ");
-}
-
-Status Shim::pull_back_vcpus() {
-  auto tids = vcpu_threads();
-  if (!tids) return forward(tids.error());
-  for (const Pid tid : *tids)
-    if (auto done = group_.attach_thread(tid); !done) return done;
-  return {};
-}
-
-Status Shim::pull_back_vmm() { return group_.attach_process(vmm_); }
-
-Status Shim::kill_vmm() {
-  for (Pid* const pid : {&vmm_, &helper_}) {
-    if (*pid == 0) continue;
-    if (::kill(*pid, SIGKILL) != 0) return fail(errno, "kill {}: {}", *pid, errno_text(errno));
-    while (::waitpid(*pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    *pid = 0;
-  }
-  qmp_.reset();
-  return save("stopped");
 }
 
 void Shim::reap() {
@@ -268,14 +168,10 @@ void Shim::reap() {
 }
 
 void Shim::tear_down() {
-  ended_ = true;
   // ignored, all of it: Kata's clean-up goes on after a failure too, and leaks what it cannot
   // remove
-  (void)kill_vmm();
-  (void)group_.parent().attach_process(::getpid());
-  (void)group_.remove();
-  if (!options_.sandbox_cgroup_only) (void)overhead_.remove();
-  remove_directories(options_);
+  for (const char* const step : {"vmm", "leave", "groups", "state"}) (void)end({step});
+  ended_ = true;
 }
 
 Status remove_leftovers(const Options& options) {

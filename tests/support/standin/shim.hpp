@@ -10,8 +10,10 @@
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
+#include "containers.hpp"
 #include "kata_groups.hpp"
 #include "options.hpp"
+#include "pinning.hpp"
 #include "qmp.hpp"
 #include "state.hpp"
 
@@ -34,8 +36,11 @@ class Shim final {
   [[nodiscard]] Status start_processes();
   [[nodiscard]] Status save(const char* state);
   [[nodiscard]] Status answer_one();
+
+  // shim_commands.cpp
   /// The text after "ok".
   [[nodiscard]] Result<std::string> obey(const std::string& command);
+  [[nodiscard]] Status act(const std::vector<std::string>& words);
   [[nodiscard]] Result<std::string> status();
   /// Classes as QEMU itself knows them.
   [[nodiscard]] Result<std::string> threads();
@@ -43,6 +48,17 @@ class Shim final {
   [[nodiscard]] Status pull_back_vmm();
   [[nodiscard]] Result<std::vector<Pid>> vcpu_threads();
   [[nodiscard]] Status kill_vmm();
+  [[nodiscard]] Status end(const std::vector<std::string>& steps);
+
+  // shim_containers.cpp
+  [[nodiscard]] Status create_container(const std::string& id);
+  /// start, stop: what its state says; the limits stay.
+  [[nodiscard]] Status set_state(const std::string& id, const char* state);
+  [[nodiscard]] Status update_container(const std::string& id,
+                                        const std::vector<std::string>& changes);
+  [[nodiscard]] Status delete_container(const std::string& id);
+  [[nodiscard]] Status resources_changed();
+
   void reap();
   void tear_down();
 
@@ -52,6 +68,9 @@ class Shim final {
   Fd control_;
   Fd signals_;
   std::optional<Qmp> qmp_;
+  std::vector<Container> containers_;
+  Pinning pinning_;
+  std::string state_ = "ready";
   Pid vmm_ = 0;
   Pid helper_ = 0;
   bool ended_ = false;

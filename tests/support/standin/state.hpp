@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
+#include "containers.hpp"
 #include "model/ids.hpp"
 #include "options.hpp"
 
@@ -19,18 +21,23 @@ namespace kcg::standin {
 
 /// Value: what persist.json says beside the options.
 struct Saved {
-  std::string state;  ///< running | stopped
+  std::string state;  ///< ready | running | stopped
   std::string sandbox_group;
   std::string overhead_group;
   Pid vmm = 0;
   Pid helper = 0;
+  std::vector<Container> containers = {};
 };
-/// Not atomic, in two writes: the real one is not atomic either.
+/// persist.json, and one for each container in a directory of its own below. Truncated, then
+/// written in place: the real one is not atomic either.
 [[nodiscard]] Status save_state(const Options& options, const Saved& saved);
-/// Pids that the `delete` helper must end.
+/// The directory of one container goes.
+void forget_container(const Options& options, const std::string& id);
+/// What was saved, for who was not there; none when nothing was, or no whole file.
 [[nodiscard]] std::optional<Saved> load_state(const Options& options);
 
 [[nodiscard]] Status make_directories(const Options& options);
+[[nodiscard]] bool has_directories(const Options& options);
 void remove_directories(const Options& options);
 /// As containerd's library: a temporary file, then rename.
 [[nodiscard]] Status write_shim_pid(const std::string& bundle, Pid pid);

@@ -2,55 +2,17 @@
 #include "vmm.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "guest.hpp"
+#include "processes.hpp"
 
 namespace kcg::standin {
 
 namespace {
-
-/// Value: what a child gets beside its arguments.
-struct Surroundings {
-  int descriptor_3 = -1;
-  std::string output;  ///< "": as ours
-  bool own_group = false;
-};
-
-/// A child with every signal unblocked again.
-Result<Pid> spawn(const std::vector<std::string>& argv, const Surroundings& around) {
-  std::vector<char*> words;
-  for (const auto& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-  if (around.descriptor_3 >= 0) ::posix_spawn_file_actions_adddup2(&files, around.descriptor_3, 3);
-  for (const int output : {1, 2})
-    if (!around.output.empty())
-      ::posix_spawn_file_actions_addopen(&files, output, around.output.c_str(),
-                                         O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(
-      &attributes,
-      static_cast<short>(POSIX_SPAWN_SETSIGMASK | (around.own_group ? POSIX_SPAWN_SETPGROUP : 0)));
-  Pid pid = 0;
-  const int code = ::posix_spawn(&pid, words[0], &files, &attributes, words.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (code != 0) return fail(code, "spawn {}: {}", argv[0], errno_text(code));
-  return pid;
-}
 
 bool use_kvm(const std::string& accel) {
   return accel == "kvm" || (accel == "auto" && Fd(::open("/dev/kvm", O_RDWR | O_CLOEXEC)).valid());
@@ -59,9 +21,13 @@ bool use_kvm(const std::string& accel) {
 Result<std::string> write_firmware(const Options& o) {
   const auto path = places(o).vm + "/firmware";
   std::ofstream file(path, std::ios::binary);
-  file << firmware(o.guest);
+  file << firmware(o.guest, o.memory_mib);
   if (!file.flush()) return fail(EIO, "{}: cannot write the guest's firmware", path);
   return path;
+}
+
+std::string log_file(const Options& o, const char* name) {
+  return o.log_directory.empty() ? "" : fmt::format("{}/{}", o.log_directory, name);
 }
 
 }  // namespace
@@ -72,11 +38,11 @@ Places places(const Options& o) {
           run + "kata-containers/shared/sandboxes/" + o.id};
 }
 
-Result<Pid> start_helper(const Options& o) {
+Result<Pid> start_helper(const Options& o, const Fd& socket) {
   return spawn(
       {o.helper_program, "--syslog", "--cache=auto", "--shared-dir=" + places(o).shared + "/shared",
        "--fd=3", "--thread-pool-size=1", "--announce-submounts"},
-      {});
+      {socket.get(), log_file(o, "virtiofsd.log"), false});
 }
 
 Result<Pid> start_vmm(const Options& o, const Fd& qmp) {
@@ -90,7 +56,7 @@ Result<Pid> start_vmm(const Options& o, const Fd& qmp) {
       "-cpu",
       kvm ? "host,pmu=off,-arch-capabilities" : "qemu64",
       "-m",
-      "128M",
+      fmt::format("{}M", o.memory_mib),
       "-no-user-config",
       "-nodefaults",
       "-nographic",
@@ -107,8 +73,13 @@ Result<Pid> start_vmm(const Options& o, const Fd& qmp) {
     if (!image) return forward(image.error());
     argv.insert(argv.end(), {"-bios", *image});
   }
+  if (o.prealloc)
+    argv.insert(
+        argv.end(),
+        {"-object", fmt::format("memory-backend-ram,id=dimm1,size={}M,prealloc=on", o.memory_mib),
+         "-numa", "node,memdev=dimm1"});
   argv.insert(argv.end(), o.vmm_arguments.begin(), o.vmm_arguments.end());
-  return spawn(argv, {o.qmp ? qmp.get() : -1, "", false});
+  return spawn(argv, {o.qmp ? qmp.get() : -1, log_file(o, "qemu.log"), false});
 }
 
 Result<Pid> start_shim(const Options& o) {

@@ -20,12 +20,14 @@ struct Places {
 
   [[nodiscard]] std::string control() const { return state + "/shim-monitor.sock"; }
   [[nodiscard]] std::string qmp() const { return vm + "/qmp.sock"; }
+  [[nodiscard]] std::string file_sharing() const { return vm + "/vhost-fs.sock"; }
   [[nodiscard]] std::string pid_file() const { return vm + "/pid"; }
 };
 [[nodiscard]] Places places(const Options& options);
 
-/// virtiofsd; it forks its second process itself.
-[[nodiscard]] Result<Pid> start_helper(const Options& options);
+/// virtiofsd; it forks its second process itself. `socket`: a listening one, or none for a stand-in
+/// that serves nobody; handed over as descriptor 3.
+[[nodiscard]] Result<Pid> start_helper(const Options& options, const Fd& socket);
 /// `qmp`: a listening socket, handed over as descriptor 3.
 [[nodiscard]] Result<Pid> start_vmm(const Options& options, const Fd& qmp);
 /// The long-lived shim itself, for the `start` helper; its output goes to the bundle's log.

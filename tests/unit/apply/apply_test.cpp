@@ -15,25 +15,13 @@ GroupRef ref(const char* hierarchy, const char* path) {
   return {hierarchy, CgroupPath::parse(path).value()};
 }
 
-Step step(Op op, const GroupRef& group, const char* key = "", const char* value = "") {
-  Step one;
-  one.op = op;
-  one.group = group;
-  one.key = key;
-  one.new_value = value;
-  return one;
-}
+Step step(const GroupRef& group, Operation operation) { return {group, std::move(operation)}; }
 
 class Apply : public testing::Test {
  protected:
   explicit Apply(Host host = fake_host_v2()) : tree_(std::move(host)), proc_(tree_) {}
 
-  Step move(Op op, const GroupRef& group, Pid task) {
-    auto one = step(op, group, op == Op::move_process ? "cgroup.procs" : "cgroup.threads");
-    one.task = proc_.key(task);
-    one.process = task;
-    return one;
-  }
+  Step move(const GroupRef& group, Pid task) { return {group, op::MoveProcess{{proc_.key(task)}}}; }
   std::vector<Outcome> outcomes(const std::vector<Step>& steps) {
     report_ = apply({steps}, tree_, proc_, &systemd_);
     std::vector<Outcome> found;
@@ -51,54 +39,55 @@ using enum Outcome;
 
 TEST_F(Apply, OneKernelOperationPerStepInOrder) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
-  EXPECT_EQ(outcomes({step(Op::enable, ref("v2", "/"), "cgroup.subtree_control", "+memory"),
-                      step(Op::create, ref("v2", "/a")),
-                      step(Op::mark, ref("v2", "/a"), "user.kata-cgroupd", "S"),
-                      step(Op::limit, ref("v2", "/a"), "memory.max", "4096"),
-                      move(Op::move_process, ref("v2", "/a"), pid),
-                      step(Op::create, ref("v2", "/b")), step(Op::remove, ref("v2", "/b"))}),
+  EXPECT_EQ(outcomes({step(ref("v2", "/"), op::Enable{"memory"}),
+                      step(ref("v2", "/a"), op::Create{}), step(ref("v2", "/a"), op::Mark{"S"}),
+                      step(ref("v2", "/a"), op::Limit{{"memory.max", "", "4096"}}),
+                      move(ref("v2", "/a"), pid), step(ref("v2", "/b"), op::Create{}),
+                      step(ref("v2", "/b"), op::Remove{})}),
             (Outcomes{done, done, done, done, done, done, done}));
   EXPECT_EQ(report_.done(), 7U);
   std::vector<std::string> log;
   for (const auto& write : tree_.log()) log.push_back(describe(write));
-  EXPECT_EQ(log, (std::vector<std::string>{"'v2:/' cgroup.subtree_control=+memory", "'v2:/a' mkdir",
-                                           "'v2:/a' user.kata-cgroupd=S", "'v2:/a' memory.max=4096",
-                                           fmt::format("'v2:/a' cgroup.procs={}", pid),
-                                           "'v2:/b' mkdir", "'v2:/b' rmdir"}));
+  EXPECT_EQ(log,
+            (std::vector<std::string>{"'v2:/' cgroup.subtree_control=+memory", "'v2:/a' mkdir",
+                                      "'v2:/a' trusted.kata-cgroupd=S", "'v2:/a' memory.max=4096",
+                                      fmt::format("'v2:/a' cgroup.procs={}", pid), "'v2:/b' mkdir",
+                                      "'v2:/b' rmdir"}));
 }
 
 TEST_F(Apply, WithoutItsDeviceProgramNobodyEntersAGroup) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
-  auto attach = step(Op::device, ref("v2", "/a"), "device-program", "7");
-  attach.device = DeviceChange{7, kSeveralPrograms, true};
-  const auto enter = move(Op::move_process, ref("v2", "/a"), pid);
-  EXPECT_EQ(outcomes({step(Op::create, ref("v2", "/a")), attach, enter}),
+  const auto attaching = [](std::uint32_t program) {
+    return step(ref("v2", "/a"), op::Device{{program, kSeveralPrograms, true}});
+  };
+  const auto enter = move(ref("v2", "/a"), pid);
+  EXPECT_EQ(outcomes({step(ref("v2", "/a"), op::Create{}), attaching(7), enter}),
             (Outcomes{done, failed, skipped}));
   EXPECT_EQ(report_.results[1].code, ENOENT);
-  attach.device->program = tree_.load_device_program();
-  EXPECT_EQ(outcomes({attach, enter}), (Outcomes{done, done}));
+  const auto program = tree_.load_device_program();
+  EXPECT_EQ(outcomes({attaching(program), enter}), (Outcomes{done, done}));
   EXPECT_EQ(tree_.devices(ref("v2", "/a")).value(),
-            (DevicePolicy{kSeveralPrograms, {attach.device->program}, ""}));
+            (DevicePolicy{kSeveralPrograms, {program}, ""}));
 }
 
 TEST_F(Apply, AGroupThatCannotBeUsedEndsItsBranchAndNoOther) {
   struct Row {
-    Op op;
-    const char* key;
+    Operation operation;
     bool ends;
   };
   for (const auto& row :
-       {Row{Op::create, "", true}, Row{Op::mark, "", true}, Row{Op::device, "", true},
-        Row{Op::enable, "cgroup.type", true}, Row{Op::enable, "cgroup.subtree_control", false},
-        Row{Op::limit, "memory.max", false}, Row{Op::seed, "cpuset.cpus", false},
-        Row{Op::remove, "", false}, Row{Op::set_scope, "", false}}) {
+       {Row{op::Create{}, true}, Row{op::Mark{}, true}, Row{op::Device{}, true},
+        Row{op::MakeThreaded{}, true}, Row{op::Enable{"cpu"}, false},
+        Row{op::Limit{{"memory.max"}}, false}, Row{op::Seed{{"cpuset.cpus"}}, false},
+        Row{op::Remove{}, false}, Row{op::SetScope{{"memory.max"}}, false}}) {
     const auto rest = row.ends ? skipped : done;
     tree_.make_all("v2", "/a");
-    tree_.fail_operation(row.op == Op::device || row.op == Op::set_scope ? 0 : 1, EIO);
-    EXPECT_EQ(outcomes({step(row.op, ref("v2", "/a"), row.key), step(Op::create, ref("v2", "/a/b")),
-                        step(Op::create, ref("v2", "/ab"))}),
+    const auto one = step(ref("v2", "/a"), row.operation);
+    tree_.fail_operation(is<op::Device>(one) || is<op::SetScope>(one) ? 0 : 1, EIO);
+    EXPECT_EQ(outcomes({one, step(ref("v2", "/a/b"), op::Create{}),
+                        step(ref("v2", "/ab"), op::Create{})}),
               (Outcomes{failed, rest, done}))
-        << name(row.op) << " " << row.key;
+        << name(row.operation);
     tree_.outside([&](CgroupTree& tree) {
       (void)tree.remove(ref("v2", "/a/b"));
       (void)tree.remove(ref("v2", "/a"));
@@ -116,13 +105,13 @@ TEST_F(ApplyV1, AV1CpusetWithoutSeedEndsItsBranchInItsHierarchyOnly) {
   for (const char* h : {"cpuset", "cpu"}) tree_.make_all(h, "/a");
   tree_.fail_operation(1, EACCES);
   EXPECT_EQ(
-      outcomes({step(Op::seed, ref("cpuset", "/a"), "cpuset.cpus", "0"),
-                step(Op::create, ref("cpuset", "/a/b")), step(Op::create, ref("cpu", "/a/b"))}),
+      outcomes({step(ref("cpuset", "/a"), op::Seed{{"cpuset.cpus", "", "0"}}),
+                step(ref("cpuset", "/a/b"), op::Create{}), step(ref("cpu", "/a/b"), op::Create{})}),
       (Outcomes{failed, skipped, done}));
 }
 
 TEST_F(Apply, FailuresCarryErrnoAndText) {
-  (void)outcomes({step(Op::limit, ref("v2", "/none"), "memory.max", "1")});
+  (void)outcomes({step(ref("v2", "/none"), op::Limit{{"memory.max", "", "1"}})});
   EXPECT_EQ(report_.results.at(0).code, ENOENT);
   EXPECT_NE(report_.results[0].text.find("/none"), std::string::npos);
   EXPECT_NE(report_.results[0].text.find("memory.max"), std::string::npos);
@@ -133,7 +122,7 @@ TEST_F(Apply, FailuresCarryErrnoAndText) {
 TEST_F(Apply, ATaskThatEndedIsNotMoved) {
   tree_.make_all("v2", "/a");
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
-  const auto one = move(Op::move_process, ref("v2", "/a"), pid);
+  const auto one = move(ref("v2", "/a"), pid);
   proc_.exit_process(pid);
   EXPECT_EQ(outcomes({one}), Outcomes{failed});
   EXPECT_EQ(report_.results[0].code, ESRCH);
@@ -143,7 +132,7 @@ TEST_F(Apply, ATaskThatEndedIsNotMoved) {
 TEST_F(Apply, APidThatWasReusedBeforeIsNotMoved) {
   tree_.make_all("v2", "/a");
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
-  const auto one = move(Op::move_process, ref("v2", "/a"), pid);
+  const auto one = move(ref("v2", "/a"), pid);
   proc_.exit_process(pid);
   proc_.start_as(pid, 1, {"y", "/y", {"y"}});
   EXPECT_EQ(outcomes({one}), Outcomes{failed});
@@ -154,7 +143,7 @@ TEST_F(Apply, APidThatWasReusedBeforeIsNotMoved) {
 /// Runs a move whose pid is reused at the moment of the write.
 class Stranger : public Apply {
  protected:
-  void run(Op op) {
+  void run() {
     tree_.make_all("v2", "/a");
     tree_.make_all("v2", "/home");
     parent_ = proc_.start(1, {"parent", "/parent", {"parent"}});
@@ -162,7 +151,7 @@ class Stranger : public Apply {
       (void)tree.write(ref("v2", "/home"), "cgroup.procs", std::to_string(parent_));
     });
     pid_ = proc_.start(1, {"x", "/x", {"x"}});
-    const auto one = move(op, ref("v2", "/a"), pid_);
+    const auto one = move(ref("v2", "/a"), pid_);
     tree_.on_operation([&](const FakeWrite&) {
       if (!std::exchange(reused_, true)) {
         proc_.exit_process(pid_);
@@ -177,7 +166,7 @@ class Stranger : public Apply {
 };
 
 TEST_F(Stranger, GoesBackToItsParentsGroup) {
-  run(Op::move_process);
+  run();
   const auto& result = report_.results.at(0);
   EXPECT_EQ(result.outcome, failed);
   EXPECT_TRUE(result.stranger);
@@ -187,7 +176,7 @@ TEST_F(Stranger, GoesBackToItsParentsGroup) {
 
 TEST_F(Stranger, WhoseParentIsGoneIsSaid) {
   parent_alive_ = false;
-  run(Op::move_process);
+  run();
   EXPECT_TRUE(report_.results.at(0).stranger);
   EXPECT_NE(report_.results[0].text.find("no group to return to"), std::string::npos);
 }
@@ -198,7 +187,7 @@ TEST_F(Stranger, WhoCannotGoBackIsSaid) {
   tree_.make_all("v2", "/home");
   parent_ = proc_.start(1, {"parent", "/parent", {"parent"}});
   pid_ = proc_.start(1, {"x", "/x", {"x"}});
-  const auto one = move(Op::move_process, ref("v2", "/a"), pid_);
+  const auto one = move(ref("v2", "/a"), pid_);
   tree_.on_operation([&](const FakeWrite&) {
     if (!std::exchange(first, false)) return EACCES;
     proc_.exit_process(pid_);
@@ -213,9 +202,7 @@ TEST_F(Stranger, WhoCannotGoBackIsSaid) {
 // --- scopes -------------------------------------------------------------------------------------
 
 Step scope_step(FakeProc& proc, Pid pid) {
-  auto one = step(Op::start_scope, ref("v2", "/x.slice/s.scope"), "s.scope", "x.slice");
-  one.task = proc.key(pid);
-  return one;
+  return step(ref("v2", "/x.slice/s.scope"), op::StartScope{proc.key(pid)});
 }
 
 TEST_F(Apply, AScopeIsPendingUntilItsJobEnds) {
@@ -237,8 +224,8 @@ TEST_F(Apply, ARefusedScopeFails) {
 
 TEST_F(Apply, WithoutSystemdScopesFail) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
-  for (const auto& one :
-       {scope_step(proc_, pid), step(Op::set_scope, ref("v2", "/x.slice/s.scope"), "cpu.weight")}) {
+  for (const auto& one : {scope_step(proc_, pid),
+                          step(ref("v2", "/x.slice/s.scope"), op::SetScope{{"cpu.weight"}})}) {
     const auto report = apply({{one}}, tree_, proc_, nullptr);
     EXPECT_EQ(report.results.at(0).outcome, failed);
     EXPECT_EQ(report.results[0].code, ENOTCONN);
@@ -250,8 +237,9 @@ TEST_F(Apply, LimitsOfAScopeGoThroughSystemd) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
   (void)outcomes({scope_step(proc_, pid)});
   (void)systemd_.finish_jobs();
-  EXPECT_EQ(outcomes({step(Op::set_scope, ref("v2", "/x.slice/s.scope"), "memory.max", "8192")}),
-            Outcomes{pending})
+  EXPECT_EQ(
+      outcomes({step(ref("v2", "/x.slice/s.scope"), op::SetScope{{"memory.max", "", "8192"}})}),
+      Outcomes{pending})
       << "it answers later";
   (void)systemd_.finish_jobs();
   EXPECT_EQ(tree_.read(ref("v2", "/x.slice/s.scope"), "memory.max").value(), "8192");

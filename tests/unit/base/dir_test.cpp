@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -122,11 +124,31 @@ TEST_F(DirTest, ReadIsBounded) {
   EXPECT_EQ(in().read("file", 0).error().code, EFBIG);
   put("in/empty", "");
   EXPECT_EQ(in().read("empty", 0), "");
+  EXPECT_EQ(in().read_kernel("big", 10'000)->size(), 10'000U);
+  EXPECT_EQ(in().read_kernel("big", 9'999).error().code, EFBIG);
+  EXPECT_EQ(in().read_kernel("file", 0).error().code, EFBIG);
+  EXPECT_EQ(in().read_kernel("file"), "inside");
+  EXPECT_EQ(in().read_kernel("empty", 0), "");
 }
 
-TEST_F(DirTest, AFifoDoesNotBlock) {
+/// The kernel gives a page at a time, and less than that where the next line does not fit.
+TEST(ReadKernel, EndsWithTheFileAndNotWithAPage) {
+  constexpr std::size_t kMappings = 2000;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  auto* const start = static_cast<char*>(
+      ::mmap(nullptr, kMappings * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(start), MAP_FAILED);
+  for (std::size_t i = 0; i < kMappings; i += 2)  // so that each is a line of its own
+    ASSERT_EQ(::mprotect(start + i * page, page, PROT_READ), 0);
+  const auto text = Dir::open("/proc/self").value().read_kernel("maps").value();
+  EXPECT_GE(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(kMappings));
+  EXPECT_EQ(::munmap(start, kMappings * page), 0);
+}
+
+TEST_F(DirTest, OnlyRegularFilesAreReadAndNobodyIsWaitedFor) {
   ASSERT_EQ(::mkfifo((root_ / "in/fifo").c_str(), 0600), 0);
-  EXPECT_EQ(in().read("fifo"), "") << "nobody writes, and nobody is waited for";
+  EXPECT_EQ(in().read("fifo").error(), (Error{EINVAL, "fifo: is a FIFO, not a regular file"}));
+  EXPECT_EQ(in().read("sub").error(), (Error{EISDIR, "sub: is a directory, not a regular file"}));
 }
 
 TEST_F(DirTest, MakesAndRemoves) {
@@ -193,7 +215,9 @@ TEST_F(DirTest, FilesAreCloseOnExec) {
 
 TEST(ReadPath, FollowsLinksAndNamesThePath) {
   EXPECT_TRUE(read_path("/proc/self/status"));
-  EXPECT_EQ(read_path("/dev/null"), "");
+  EXPECT_EQ(read_path("/dev/null").error(),
+            (Error{EINVAL, "/dev/null: is a device, not a regular file"}));
+  EXPECT_EQ(read_path("/proc").error().code, EISDIR);
   const auto absent = read_path("/nowhere/x");
   EXPECT_EQ(absent.error(), (Error{ENOENT, "/nowhere/x: No such file or directory"}));
 }

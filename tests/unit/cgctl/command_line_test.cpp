@@ -39,6 +39,8 @@ TEST(CommandLine, EachVerb) {
     Verb verb;
     const char* id;
   } rows[] = {
+      {{}, Verb::status, ""},
+      {{"status"}, Verb::status, ""},
       {{"list"}, Verb::list, ""},
       {{"show", "abcd"}, Verb::show, "abcd"},
       {{"tree"}, Verb::tree, ""},
@@ -47,22 +49,45 @@ TEST(CommandLine, EachVerb) {
       {{"plan"}, Verb::plan, ""},
       {{"plan", "abcd"}, Verb::plan, "abcd"},
       {{"explain", "abcd"}, Verb::explain, "abcd"},
+      {{"uninstall-check"}, Verb::uninstall_check, ""},
+      {{"release"}, Verb::release, ""},
+      {{"release", "abcd"}, Verb::release, "abcd"},
       {{"reconcile"}, Verb::reconcile, ""},
       {{"reconcile", "abcd"}, Verb::reconcile, "abcd"},
       {{"register", "abcd"}, Verb::register_sandbox, "abcd"},
       {{"unregister", "abcd"}, Verb::unregister_sandbox, "abcd"},
+      {{"reload"}, Verb::reload, ""},
+      {{"check-config"}, Verb::check_config, ""},
+      {{"watch"}, Verb::watch, ""},
+      {{"watch", "default/nginx"}, Verb::watch, "default/nginx"},
   };
   for (const auto& row : rows) {
     const auto line = parse(row.arguments);
-    ASSERT_FALSE(line.exit) << row.arguments[0] << line.err;
-    EXPECT_EQ(line.options.verb, row.verb) << row.arguments[0];
-    EXPECT_EQ(line.options.id, row.id) << row.arguments[0];
+    ASSERT_FALSE(line.exit) << line.err;
+    const auto* const verb = row.arguments.empty() ? "none" : row.arguments[0];
+    EXPECT_EQ(line.options.verb, row.verb) << verb;
+    EXPECT_EQ(line.options.id, row.id) << verb;
+    EXPECT_EQ(line.options.brief, row.arguments.empty());
   }
+}
+
+TEST(CommandLine, OnlyTheShortStatusHasNoVerb) {
+  EXPECT_TRUE(parse({"--json"}).options.brief);
+  EXPECT_FALSE(parse({"status"}).options.brief);
+}
+
+TEST(CommandLine, ExplainTakesATopic) {
+  EXPECT_EQ(parse({"explain", "default/nginx", "memory"}).options.topic, "memory");
+  EXPECT_EQ(parse({"explain", "default/nginx"}).options.topic, "");
+  EXPECT_EQ(parse({"explain", "default/nginx", "love"}).exit, Exit::usage);
+}
+
+TEST(CommandLine, CheckConfigTakesAFile) {
+  EXPECT_EQ(parse({"check-config", "/etc/x.toml"}).options.config_file, "/etc/x.toml");
 }
 
 TEST(CommandLine, UsageErrors) {
   const std::vector<std::vector<const char*>> rows = {
-      {},
       {"frobnicate"},
       {"show"},
       {"threads"},
@@ -87,7 +112,20 @@ TEST(CommandLine, UsageErrors) {
     EXPECT_EQ(line.exit, Exit::usage) << testing::PrintToString(row);
     EXPECT_TRUE(line.out.empty());
     EXPECT_NE(line.err.find("cgctl: "), std::string::npos) << line.err;
+    auto for_programs = row;
+    for_programs.insert(for_programs.begin(), "--json");
+    const auto json = parse(for_programs);
+    EXPECT_EQ(json.exit, Exit::usage) << testing::PrintToString(row);
+    EXPECT_TRUE(json.err.starts_with(
+        "{\"version\":1,\"error\":{\"name\":\"InvalidArgument\",\"message\":\""))
+        << json.err;
   }
+}
+
+TEST(CommandLine, WhatWasTypedCannotMoveTheCursor) {
+  const auto line = parse({"list", "--\x1b[2J\u202e"});
+  EXPECT_EQ(line.err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(line.err.find("\u202e"), std::string::npos);
 }
 
 TEST(CommandLine, HelpAndVersionBeforeAndAfterTheVerb) {

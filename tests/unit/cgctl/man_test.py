@@ -20,7 +20,7 @@ def options_of(help_text: str) -> set[str]:
 
 
 def verbs_of(help_text: str) -> list[str]:
-    return re.findall(r"^  ([a-z]+) ", help_text.split("Subcommands:")[1], re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+) ", help_text.split("Subcommands:")[1], re.MULTILINE)
 
 
 def statuses_of(help_text: str) -> set[str]:
@@ -36,7 +36,7 @@ def page_options(text: str) -> set[str]:
 
 
 def verb_sections(page: str) -> dict[str, str]:
-    parts = re.split(r"^\.Ss ([a-z]+)$", section(page, "VERBS"), flags=re.MULTILINE)
+    parts = re.split(r"^\.Ss ([a-z-]+)$", section(page, "VERBS"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2]))
 
 

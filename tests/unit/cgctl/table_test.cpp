@@ -9,13 +9,16 @@
 namespace kcg::cgctl {
 namespace {
 
-const std::vector<Column> kColumns = {{"ID"},
-                                      {"POD", Align::left, Cut::end, 4},
+const std::vector<Column> kColumns = {{"POD"},
+                                      {"STATE"},
                                       {"N", Align::right},
-                                      {"PATH", Align::left, Cut::front, 6}};
-const std::vector<std::vector<Cell>> kRows = {
-    {{"a1"}, {"default/nginx"}, {"7"}, {"/kubepods/pod1/vcpu"}},
-    {{"b22222"}, {""}, {"1234"}, {"/x"}}};
+                                      {"CPU TIME"},
+                                      {"VMM", Align::left, Shown::where_it_differs},
+                                      {"NOTES", Align::left, Shown::in_a_pipe}};
+const std::vector<Row> kRows = {
+    {{{"default/nginx"}, {"placed"}, {"7"}, {"1 s", Paint::none, "1s"}, {"qemu"}, {"a b"}},
+     {{"told below"}}},
+    {{{"x"}, {"drifted"}, {"1234"}, {""}, {"qemu"}, {""}}, {}}};
 
 Style terminal(std::size_t width) {
   Style style;
@@ -24,34 +27,64 @@ Style terminal(std::size_t width) {
 }
 
 TEST(Table, IsWholeInAPipe) {
-  EXPECT_EQ(table({}, kColumns, kRows),
-            "ID      POD               N  PATH\n"
-            "a1      default/nginx     7  /kubepods/pod1/vcpu\n"
-            "b22222  -              1234  /x\n");
+  auto rows = kRows;
+  rows[0].below.clear();
+  EXPECT_EQ(table({}, kColumns, rows),
+            "POD            STATE       N  CPU_TIME  VMM   NOTES\n"
+            "default/nginx  placed      7  1s        qemu  a\\x20b\n"
+            "x              drifted  1234  -         qemu  -\n");
 }
 
 TEST(Table, HasTheSameWordsInEveryRowOfAPipe) {
-  const auto text = table({}, kColumns, kRows);
+  auto rows = kRows;
+  rows[0].below.clear();
+  const auto text = table({}, kColumns, rows);
   for (const auto line : lines(text)) EXPECT_EQ(words(line).size(), kColumns.size()) << line;
 }
 
-TEST(Table, FitsTheTerminalByCuttingWhatMayBeCut) {
-  EXPECT_EQ(table(terminal(32), kColumns, kRows),
-            "ID     POD          N PATH\n"
-            "a1     default/…    7 …pod1/vcpu\n"
-            "b22222 -         1234 /x\n");
+TEST(Table, ShowsOnATerminalWhatDiffersAndWhatIsSaidBelow) {
+  EXPECT_EQ(table(terminal(80), kColumns, kRows),
+            "POD            STATE       N  CPU TIME\n"
+            "default/nginx  placed      7  1 s\n"
+            "  told below\n"
+            "x              drifted  1234\n");
+  auto style = terminal(10);
+  style.wide = true;
+  EXPECT_EQ(table(style, kColumns, {kRows[1]}),
+            "POD  STATE       N  CPU TIME  VMM\n"
+            "x    drifted  1234            qemu\n");
 }
 
-TEST(Table, NeverCutsBelowTheLeast) {
-  EXPECT_EQ(table(terminal(10), kColumns, kRows),
-            "ID     POD     N PATH\n"
-            "a1     def…    7 …/vcpu\n"
-            "b22222 -    1234 /x\n");
+TEST(Table, LeavesColumnsOutFromTheRight) {
+  EXPECT_EQ(table(terminal(37), kColumns, {kRows[1]}),
+            "POD  STATE       N  CPU TIME\n"
+            "x    drifted  1234\n");
+  EXPECT_EQ(table(terminal(20), kColumns, {kRows[1]}),
+            "POD  STATE       N\n"
+            "x    drifted  1234\n");
+  EXPECT_EQ(table(terminal(14), kColumns, {kRows[1]}),
+            "POD  STATE\n"
+            "x    drifted\n");
+}
+
+TEST(Table, ALongFirstCellStandsOnItsOwnLine) {
+  auto rows = kRows;
+  rows[0].below.clear();
+  rows[0].cells[0].text = "shop/" + std::string(26, 'a');
+  EXPECT_EQ(table(terminal(30), kColumns, rows),
+            "POD           STATE       N\n"
+            "shop/" +
+                std::string(24, 'a') +
+                "…\n"
+                "              placed      7\n"
+                "x             drifted  1234\n");
 }
 
 TEST(Table, NoLineIsWiderThanATerminalThatIsWideEnough) {
-  for (std::size_t width = 23; width < 60; ++width) {
-    const auto text = table(terminal(width), kColumns, kRows);
+  auto rows = kRows;
+  rows[1].cells[0].text = std::string(253, 'p');
+  for (std::size_t width = 20; width < 120; ++width) {
+    const auto text = table(terminal(width), kColumns, rows);
     for (const auto line : lines(text)) EXPECT_LE(columns_of(line), width) << line;
   }
 }
@@ -59,7 +92,7 @@ TEST(Table, NoLineIsWiderThanATerminalThatIsWideEnough) {
 TEST(Table, HeaderStandsAlone) { EXPECT_EQ(table({}, {{"A"}, {"B"}}, {}), "A  B\n"); }
 
 TEST(Table, ForeignTextCannotDriveTheTerminal) {
-  EXPECT_EQ(table({}, {{"A"}}, {{{"x\x1b[2J"}}}), "A\nx\\x1b[2J\n");
+  EXPECT_EQ(table({}, {{"A"}}, {{{{"x\x1b[2J"}}, {}}}), "A\nx\\x1b[2J\n");
 }
 
 TEST(Painted, OnlyWithColour) {
@@ -71,13 +104,26 @@ TEST(Painted, OnlyWithColour) {
 }
 
 TEST(Table, ColourDoesNotChangeTheLayout) {
-  Style style;
+  auto style = terminal(80);
+  auto rows = kRows;
+  for (auto& cell : rows[0].cells) cell.paint = Paint::bad;
+  const auto plain = table(style, kColumns, rows);
   style.color = true;
-  auto text = table(style, kColumns, {{{"a", Paint::good}, {"b"}, {"1", Paint::bad}, {"/c"}}});
-  for (const auto* code : {"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m"})
+  auto text = table(style, kColumns, rows);
+  for (const auto* code : {"\x1b[0m", "\x1b[1m", "\x1b[31m"})
     for (auto at = text.find(code); at != std::string::npos; at = text.find(code))
       text.erase(at, std::string_view(code).size());
-  EXPECT_EQ(text, table({}, kColumns, {{{"a"}, {"b"}, {"1"}, {"/c"}}}));
+  EXPECT_EQ(text, plain);
+}
+
+TEST(Paragraph, BreaksBetweenWords) {
+  const Cell text{"one two three /a/very/long/path four", Paint::none, ""};
+  EXPECT_EQ(paragraph(terminal(12), 2, text),
+            "  one two\n"
+            "  three\n"
+            "  /a/very/long/path\n"
+            "  four\n");
+  EXPECT_EQ(paragraph({}, 1, text), " one two three /a/very/long/path four\n");
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/documents.hpp"
-#include "plan/view.hpp"
+#include "show/plan_documents.hpp"
+#include "show/view.hpp"
+#include "show/view_documents.hpp"
 #include "support/sample_views.hpp"
 
 namespace kcg::cgctl {
@@ -20,7 +21,8 @@ class FakeSource final : public Source {
   }
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override {
     if (id == samples::kFirstId) return samples::degraded();
-    if (id == samples::kSecondId) return samples::legacy();
+    if (id == samples::kSecondId && !drifts) return samples::legacy();
+    if (id == samples::kSecondId) return looks++ < repaired_after ? drifted() : sound();
     return fail(0, "no sandbox '{}'", id);
   }
   [[nodiscard]] Result<std::string> plan(const std::string& id) override {
@@ -32,6 +34,29 @@ class FakeSource final : public Source {
   [[nodiscard]] Result<std::string> explain(const std::string& id) override {
     return explain_document({samples::planned_v2()}, !id.empty());
   }
+  void wait_for_repairs() override { ++waits; }
+  [[nodiscard]] static SandboxView sound() {
+    auto view = samples::legacy();
+    view.state = SandboxState::placed;
+    for (auto& group : view.groups) {
+      group.exists = true;
+      group.wanted.clear();
+    }
+    view.threads.clear();
+    return view;
+  }
+  [[nodiscard]] static SandboxView drifted() {
+    auto view = sound();
+    ThreadView thread;
+    thread.tid = 7;
+    thread.cls = ThreadClass::vcpu;
+    thread.group_now = "/elsewhere";
+    thread.group_wanted = "/here";
+    view.threads = {thread};
+    return view;
+  }
+  bool drifts = false;
+  int repaired_after = 100, looks = 0, waits = 0;
   bool settled = false;
   bool broken = false;
 };
@@ -58,6 +83,30 @@ TEST(List, FailingShowsOnlyThoseAndSaysSoByItsStatus) {
   EXPECT_EQ(failing->exit, Exit::something_wrong);
   EXPECT_NE(failing->out.find("default/nginx"), std::string::npos);
   EXPECT_EQ(failing->out.find("bare"), std::string::npos);
+}
+
+TEST(List, AThreadOutOfItsGroupFailsAndIsNamed) {
+  FakeSource source;
+  source.drifts = true;
+  auto o = options(Verb::list);
+  o.failing = true;
+  const auto shown = look(o, {}, source);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->exit, Exit::something_wrong);
+  EXPECT_NE(shown->out.find("thread 7 (vcpu) is in /elsewhere, not in /here"), std::string::npos)
+      << shown->out;
+  EXPECT_EQ(source.waits, 1);
+}
+
+TEST(List, WhatIsRepairedAtOnceDoesNotFail) {
+  FakeSource source;
+  source.drifts = true;
+  source.repaired_after = 1;
+  auto o = options(Verb::list);
+  o.failing = true;
+  const auto shown = look(o, {}, source);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->out.find("bare"), std::string::npos) << shown->out;
 }
 
 TEST(List, AllAddsIgnoredBundlesWithTheReason) {
@@ -89,7 +138,17 @@ TEST(Look, ErrorsComeThrough) {
   for (const auto verb : {Verb::show, Verb::tree, Verb::threads}) {
     const auto answer = look(options(verb, "nope"), {}, source);
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().text, "no sandbox 'nope'");
+    EXPECT_TRUE(answer.error().text.starts_with("no sandbox 'nope': ")) << answer.error().text;
+  }
+}
+
+TEST(Verbs, ASandboxIsNamedByItsPod) {
+  FakeSource source;
+  for (const auto* name : {"default/nginx", "nginx", "0123456", samples::kFirstId}) {
+    const auto shown = look(options(Verb::show, name), {}, source);
+    ASSERT_TRUE(shown) << name;
+    EXPECT_NE(shown->out.find("default/nginx"), std::string::npos) << name;
+    EXPECT_TRUE(reason(options(Verb::explain, name), {}, source)) << name;
   }
 }
 
@@ -122,10 +181,11 @@ TEST(Plan, ADocumentThatIsNoneIsAnError) {
 }
 
 TEST(Verbs, WhichOnesNeedTheDaemon) {
-  for (const auto verb : {Verb::reconcile, Verb::register_sandbox, Verb::unregister_sandbox})
+  for (const auto verb :
+       {Verb::reconcile, Verb::register_sandbox, Verb::unregister_sandbox, Verb::reload})
     EXPECT_TRUE(changes_something(verb));
   for (const auto verb :
-       {Verb::list, Verb::show, Verb::tree, Verb::threads, Verb::plan, Verb::explain})
+       {Verb::status, Verb::list, Verb::show, Verb::tree, Verb::threads, Verb::plan, Verb::explain})
     EXPECT_FALSE(changes_something(verb));
 }
 

@@ -34,6 +34,27 @@ TEST_F(FakeSystemdTest, AScopeExistsWhenItsJobHasEnded) {
   EXPECT_TRUE(tree_.log().empty()) << "systemd's writes are not ours";
 }
 
+TEST_F(FakeSystemdTest, WritesWhatItsPropertiesMean) {
+  ASSERT_TRUE(start());
+  (void)systemd_.finish_jobs();
+  const GroupRef scope{"v2", CgroupPath::parse(path_).value()};
+  ASSERT_TRUE(systemd_.set_limits(unit_, {{"cpu.max", "12345 100000"}, {"cpuset.cpus", "1-2"}}));
+  EXPECT_EQ(tree_.read(scope, "cpu.max").value(), "max 100000") << "not yet";
+  EXPECT_EQ(systemd_.finish_jobs(), Units{unit_});
+  EXPECT_EQ(tree_.read(scope, "cpu.max").value(), "13000 100000") << "whole per cents";
+  EXPECT_EQ(tree_.read(scope, "cpuset.cpus").value(), "1-2");
+}
+
+TEST(FakeUnit, RefusesWhatSystemdDoesNotKnow) {
+  FakeUnit unit;
+  EXPECT_EQ(unit.set({{"CpuQuota", std::uint64_t{1}}}).error().code, EINVAL) << "no such property";
+  EXPECT_EQ(unit.set({{"AllowedCPUs", std::uint64_t{1}}}).error().code, EINVAL) << "a mask";
+  EXPECT_EQ(
+      unit.set({{"MemoryMax", std::uint64_t{1}}, {"MemoryMax", std::uint64_t{2}}}).error().code,
+      EINVAL);
+  EXPECT_TRUE(unit.files({"v2", {"memory"}, true, ""}).empty()) << "all or none";
+}
+
 TEST_F(FakeSystemdTest, AFailedJobLeavesNothing) {
   ASSERT_TRUE(start());
   EXPECT_EQ(systemd_.fail_jobs(), Units{unit_});
@@ -57,6 +78,10 @@ TEST_F(FakeSystemdTest, RefusesWhatSystemdRefuses) {
   (void)systemd_.finish_jobs();
   EXPECT_EQ(start().error().code, EEXIST);
   EXPECT_EQ(systemd_.set_limits("none.scope", {}).error().code, ENOENT);
+  const WantedFile no_property{"memory.memsw.limit_in_bytes", "8192"};
+  EXPECT_EQ(systemd_.set_limits(unit_, {no_property}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(systemd_.start_scope({"b.scope", "x.slice", {10, 1}, {no_property}}).error().code,
+            EOPNOTSUPP);
   systemd_.fail_calls(ETIMEDOUT);
   EXPECT_EQ(systemd_.set_limits(unit_, {}).error().code, ETIMEDOUT);
 }

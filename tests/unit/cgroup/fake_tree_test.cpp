@@ -31,7 +31,7 @@ TEST(FakeTree, TheLogHoldsWhatWasTriedAndItsOutcome) {
   EXPECT_FALSE(tree.write(at("v2", "/a"), "memory.max", "5"));
   std::vector<std::string> log;
   for (const auto& one : tree.log()) log.push_back(describe(one));
-  EXPECT_EQ(log, (std::vector<std::string>{"'v2:/a' mkdir", "'v2:/a' user.kata-cgroupd=s",
+  EXPECT_EQ(log, (std::vector<std::string>{"'v2:/a' mkdir", "'v2:/a' trusted.kata-cgroupd=s",
                                            "'v2:/a' memory.max=5 -> No such file or directory"}));
 }
 

@@ -3,15 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace kcg {
 namespace {
 
 using namespace std::chrono_literals;
 
 TEST(LoadConfig, NothingGivesTheDefaults) {
-  EXPECT_EQ(load_config({})->config, Config{});
-  EXPECT_EQ(load_config({{"a.toml", ""}})->config, Config{});
-  EXPECT_EQ(load_config({{"a.toml", "[cgroup]\n[overhead]\n"}})->config, Config{});
+  EXPECT_EQ(*load_config({}), Config{});
+  EXPECT_EQ(*load_config({{"a.toml", ""}}), Config{});
+  EXPECT_EQ(*load_config({{"a.toml", "[cgroup]\n[overhead]\n"}}), Config{});
   EXPECT_EQ(load_config({})->origin("mode"), "default");
 }
 
@@ -68,7 +70,7 @@ max_bundle_bytes = 4096
   wanted.bus_address = "none";
   wanted.systemd_address = "unix:path=/x";
   wanted.limits = {7, 8, 4096};
-  EXPECT_EQ(loaded->config, wanted);
+  EXPECT_EQ(*loaded, wanted);
   EXPECT_EQ(loaded->origin("mode"), "a.toml:2");
   EXPECT_EQ(loaded->origin("overhead.handlers.\"x.y\".millicpu"), "a.toml:20");
   EXPECT_EQ(loaded->origin("overhead.handlers.\"x.y\".mib"), "default");
@@ -83,9 +85,9 @@ TEST(LoadConfig, LaterFilesWinKeyByKey) {
       {"20.toml", "[overhead.handlers.kata]\nmib = 10\n"},
   });
   ASSERT_TRUE(loaded) << loaded.error().text;
-  EXPECT_EQ(loaded->config.mode, Mode::observe);
-  EXPECT_EQ(loaded->config.discovery.kata_state, std::vector<std::string>{"/c"});
-  EXPECT_EQ(loaded->config.overhead.handlers.at("kata"), (HandlerOverhead{10, 2}));
+  EXPECT_EQ(loaded->mode, Mode::observe);
+  EXPECT_EQ(loaded->discovery.kata_state, std::vector<std::string>{"/c"});
+  EXPECT_EQ(loaded->overhead.handlers.at("kata"), (HandlerOverhead{10, 2}));
   EXPECT_EQ(loaded->origin("overhead.handlers.kata.mib"), "20.toml:2");
   EXPECT_EQ(loaded->origin("overhead.handlers.kata.millicpu"), "main:6");
 }
@@ -93,7 +95,7 @@ TEST(LoadConfig, LaterFilesWinKeyByKey) {
 TEST(LoadConfig, AnEmptyHandlerTableAddsTheHandler) {
   const auto loaded = load_config({{"a", "[overhead.handlers.new]\n"}});
   ASSERT_TRUE(loaded) << loaded.error().text;
-  EXPECT_EQ(loaded->config.overhead.handlers.at("new"), HandlerOverhead{});
+  EXPECT_EQ(loaded->overhead.handlers.at("new"), HandlerOverhead{});
 }
 
 TEST(LoadConfig, ProblemsNameFileLineAndKey) {
@@ -143,6 +145,43 @@ TEST(LoadConfig, ProblemsNameFileLineAndKey) {
     ASSERT_FALSE(loaded);
     EXPECT_EQ(loaded.error().text, row.problem);
   }
+}
+
+TEST(LoadConfig, ValuesThatCannotWorkAreRefused) {
+  const auto refused = [](const std::string& section, const std::string& key, const char* value) {
+    const auto loaded =
+        load_config({{"a.toml", fmt::format("[{}]\n{} = \"{}\"\n", section, key, value)}});
+    ASSERT_FALSE(loaded) << value;
+    EXPECT_EQ(loaded.error().text.find(fmt::format("a.toml:2: {}.{}: must be ", section, key)), 0U);
+    EXPECT_NE(loaded.error().text.find(fmt::format("not \"{}\"", value)), std::string::npos);
+  };
+  for (const auto* root :
+       {"/", "", "kata", "/system.slice", "/system.slice/kata", "/a/b.slice", "/init.scope",
+        "/user.slice/x", "/kubepods", "/kubepods/kata", "/kubepods.slice/kata", "/x/kubepods/y",
+        "/a.service/b", "/machine.slice", "/a/../b", "/a//b", "/memory.max", "/cgroup.procs"})
+    refused("layout", "legacy_root", root);
+  for (const auto* section : {"bus", "systemd"})
+    for (const auto* address :
+         {"", "unix", "unix:", "tcp:", "session", "/run/bus", ":path=/x", "unix:path",
+          "unix:path=", "unix:=/x", "unix:path=/x,", "unix:path=/x;", "unix:path=/a b"})
+      refused(section, "address", address);
+  for (const auto* good : {"system", "none", "unix:path=/run/x", "tcp:host=a,port=1",
+                           "unix:path=/a;unix:path=/b", "unix:abstract=x,guid=1"})
+    EXPECT_TRUE(load_config({{"a", fmt::format("[bus]\naddress = \"{}\"\n", good)}})) << good;
+  for (const auto* good : {"/kata", "/kata_overhead", "/a/b", "/kubepods-kata"})
+    EXPECT_TRUE(load_config({{"a", fmt::format("[layout]\nlegacy_root = \"{}\"\n", good)}}))
+        << good;
+}
+
+TEST(LoadConfig, TellsTheFirstTwentyProblems) {
+  std::string text = "mode = \"enforced\"\n";
+  for (int i = 0; i < 50'000; ++i) text += fmt::format("k{} = 1\n", i);
+  const auto loaded = load_config({{"a.toml", text}, {"b.toml", "x = 1\n"}});
+  ASSERT_FALSE(loaded);
+  const auto& told = loaded.error().text;
+  EXPECT_EQ(told.find("a.toml:1: mode: must be"), 0U);
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 20);
+  EXPECT_TRUE(told.ends_with("\nand 49982 more")) << told.substr(told.size() - 80);
 }
 
 TEST(LoadConfig, DuplicatesAndBadTomlNameFileAndLine) {

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "config/dump.hpp"
 #include "config/keys.hpp"
+#include "config/load.hpp"
 
 namespace kcg {
 namespace {
@@ -39,16 +40,16 @@ TEST(Sample, IsWhatTheTableSays) {
 TEST(Sample, SaysNothingUntilItIsEdited) {
   const auto loaded = load_config({{"sample", shipped()}});
   ASSERT_TRUE(loaded) << loaded.error().text;
-  EXPECT_EQ(loaded->config, Config{});
-  EXPECT_TRUE(loaded->origins.empty());
+  EXPECT_EQ(*loaded, Config{});
+  EXPECT_TRUE(loaded->origins.by_name.empty());
 }
 
 TEST(Sample, ListsEveryKeyAtItsDefault) {
   const auto loaded = load_config({{"sample", uncommented(shipped())}});
   ASSERT_TRUE(loaded) << loaded.error().text;
-  EXPECT_EQ(loaded->config, Config{});
+  EXPECT_EQ(*loaded, Config{});
   for (const auto& key : config_keys())
-    EXPECT_TRUE(loaded->origins.contains(key.full_name("kata"))) << key.name;
+    EXPECT_TRUE(loaded->origins.by_name.contains(key.full_name("kata"))) << key.name;
 }
 
 TEST(Sample, IsReadable) {

@@ -55,6 +55,13 @@ TEST(Convert, TheTableIsTheXml) {
   EXPECT_FALSE(in_xml.empty());
 }
 
+TEST(Convert, AConditionKeepsItsOwnSeverity) {
+  SandboxView view;
+  view.conditions = {{{ConditionName::parent_undersized, "a guess", Severity::info}, 1},
+                     {{ConditionName::parent_undersized, "declared"}, 2}};
+  EXPECT_EQ(view_from(everything(view)).value().conditions, view.conditions);
+}
+
 TEST(Convert, UnlimitedAndUnknownAreTheLargestNumber) {
   EXPECT_EQ(property({}, "MemoryLimit").get<std::uint64_t>(), UINT64_MAX);
   EXPECT_EQ(property({}, "MemoryCurrent").get<std::uint64_t>(), UINT64_MAX);

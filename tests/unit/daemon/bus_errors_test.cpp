@@ -30,6 +30,9 @@ TEST(ErrorName, EachCodeHasItsName) {
 
 TEST(BusError, ItsTextIsFitForTheBus) {
   EXPECT_EQ(bus_error({0, "a\xff"}).getMessage(), "a\xef\xbf\xbd");
+  const auto shown = bus_error({0, "a\x1b[31mb\u202ec"}).getMessage();
+  EXPECT_EQ(shown.find('\x1b'), std::string::npos) << "no terminal obeys it";
+  EXPECT_EQ(shown.find("\u202e"), std::string::npos);
 }
 
 TEST(RequireRoot, NobodyElse) {

@@ -6,29 +6,6 @@
 namespace kcg {
 namespace {
 
-TEST(LimitText, Memory) {
-  const struct {
-    const char *name, *text;
-    Limit limit;
-  } rows[] = {
-      {"v2 unlimited", "max\n", std::nullopt},
-      {"bytes", "1172307968\n", 1172307968},
-      {"nothing at all", "0", 0},
-      {"v1 unlimited, 4 KiB pages", "9223372036854771712\n", std::nullopt},
-      {"v1 unlimited, 64 KiB pages", "9223372036854710272\n", std::nullopt},
-      {"just below", "9223372036854710271", 9223372036854710271U},
-  };
-  for (const auto& row : rows) {
-    SCOPED_TRACE(row.name);
-    const auto limit = parse_memory_limit(row.text);
-    ASSERT_TRUE(limit) << limit.error().text;
-    EXPECT_EQ(*limit, row.limit);
-  }
-  for (const char* bad : {"", "-1", "Max", "1M", "max 1", "18446744073709551616"})
-    EXPECT_FALSE(parse_memory_limit(bad)) << bad;
-  EXPECT_EQ(parse_memory_limit("1M").error().text, "memory limit '1M': neither 'max' nor a number");
-}
-
 TEST(LimitText, CpuMax) {
   const struct {
     const char *name, *text;

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Conditions, TableIsInDeclarationOrderAndComplete) {
   const auto& all = all_conditions();
-  ASSERT_EQ(static_cast<std::size_t>(ConditionName::oom_killed) + 1, kConditionCount);
+  ASSERT_EQ(static_cast<std::size_t>(ConditionName::vmm_ended) + 1, kConditionCount);
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(all.at(i).condition), i) << all.at(i).name;
     EXPECT_EQ(&info(all.at(i).condition), &all.at(i));
@@ -40,6 +40,12 @@ TEST(Conditions, SomeSeveritiesThatAlertsDependOn) {
   EXPECT_EQ(info(ConditionName::parent_undersized).severity, Severity::error);
   EXPECT_EQ(info(ConditionName::quota_clamped).severity, Severity::info);
   EXPECT_EQ(info(ConditionName::invalid_annotation).name, "InvalidAnnotation");
+}
+
+TEST(Conditions, TheCaseMaySayHowBadItIs) {
+  EXPECT_EQ((Condition{ConditionName::parent_undersized, ""}).severity, Severity::error);
+  EXPECT_EQ((Condition{ConditionName::parent_undersized, "", Severity::info}).severity,
+            Severity::info);
 }
 
 }  // namespace

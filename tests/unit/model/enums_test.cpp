@@ -31,9 +31,8 @@ TEST(Enums, Names) {
   EXPECT_EQ(names_up_to(ThreadClass::shim), (Names{"vcpu", "io", "vmm", "shim"}));
   EXPECT_EQ(names_up_to(ClassSource::fallback),
             (Names{"kvm", "syscall", "guest-time", "signals", "name", "role", "fallback"}));
-  EXPECT_EQ(
-      names_up_to(GroupRole::container),
-      (Names{"sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained", "container"}));
+  EXPECT_EQ(names_up_to(GroupRole::unconstrained),
+            (Names{"sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained"}));
   EXPECT_EQ(names_up_to(GroupType::v1), (Names{"domain", "threaded", "v1"}));
   EXPECT_EQ(names_up_to(Engine::none), (Names{"containerd", "cri-o", "none"}));
   EXPECT_EQ(names_up_to(ProcessRole::descendant),
@@ -57,6 +56,21 @@ TEST(Enums, ReadBack) {
     EXPECT_EQ(parse_thread_class(bad), std::nullopt) << bad;
     EXPECT_EQ(parse_hierarchy_mode(bad), std::nullopt) << bad;
   }
+}
+
+TEST(Enums, ClassOfAProcessAsAWhole) {
+  EXPECT_EQ(default_class(ProcessRole::shim), ThreadClass::shim);
+  EXPECT_EQ(default_class(ProcessRole::vmm), ThreadClass::vmm);
+  EXPECT_EQ(default_class(ProcessRole::virtiofsd), ThreadClass::io);
+  EXPECT_EQ(default_class(ProcessRole::descendant), ThreadClass::vmm);
+}
+
+TEST(Enums, EachClassHasItsGroup) {
+  for (const auto cls : kThreadClasses) {
+    EXPECT_EQ(name(role_of(cls)), name(cls));
+    EXPECT_EQ(class_of(role_of(cls)), cls);
+  }
+  EXPECT_EQ(class_of(GroupRole::sandbox), std::nullopt);
 }
 
 }  // namespace

@@ -31,5 +31,23 @@ TEST(Observed, FindsTheFirstProcessOfARole) {
   EXPECT_EQ(observed.first(ProcessRole::virtiofsd), nullptr);
 }
 
+TEST(Observed, TheVmmHasStartedWhen) {
+  Observed observed;
+  EXPECT_FALSE(vmm_started(observed));
+  observed.inputs.kata.emplace();
+  observed.inputs.kata->hypervisor = "qemu";
+  EXPECT_FALSE(vmm_started(observed));
+  observed.inputs.kata->hypervisor = "dragonball";
+  EXPECT_TRUE(vmm_started(observed));
+  observed.inputs.kata->hypervisor = "remote";
+  EXPECT_TRUE(vmm_started(observed));
+  observed.inputs.kata.reset();
+  observed.processes.emplace_back().role = ProcessRole::vmm;
+  EXPECT_TRUE(vmm_started(observed));
+  observed.processes.clear();
+  observed.assumed = true;
+  EXPECT_TRUE(vmm_started(observed));
+}
+
 }  // namespace
 }  // namespace kcg

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "observe/node.hpp"
+#include "observe/bundle_plan.hpp"
 
 namespace kcg {
 namespace {
@@ -45,11 +45,13 @@ class BundlePlan : public testing::Test {
   Config config_;
 };
 
-bool has(const Plan& plan, Op op, const std::string& path, const std::string& hierarchy,
-         const std::string& key = "", const std::string& value = "") {
+bool has(const Plan& plan, std::string_view op, const std::string& path,
+         const std::string& hierarchy, const std::string& key = "", const std::string& value = "") {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
-    return step.op == op && step.group.path.str() == path && step.group.hierarchy == hierarchy &&
-           (key.empty() || (step.key == key && step.new_value == value));
+    const auto text = text_of(step);
+    return name(step.operation) == op && step.group.path.str() == path &&
+           step.group.hierarchy == hierarchy &&
+           (key.empty() || (text.key == key && text.new_value == value));
   });
 }
 
@@ -69,12 +71,13 @@ TEST_P(BundleForms, RightGroupInTheRightForm) {
     EXPECT_EQ(planned->id, "S");
     EXPECT_EQ(planned->desired.form, GetParam().form);
     EXPECT_EQ(planned->desired.sandbox_cgroup.str(), GetParam().sandbox_group);
-    const auto hierarchy = mode == HierarchyMode::v2 ? "v2" : "cpuset";
-    EXPECT_TRUE(has(planned->plan, Op::create, GetParam().sandbox_group, hierarchy));
+    const auto hierarchy = mode == HierarchyMode::v2 ? "v2" : "cpu";
+    EXPECT_TRUE(has(planned->plan, "create", GetParam().sandbox_group, hierarchy));
     EXPECT_TRUE(
-        has(planned->plan, Op::create, GetParam().sandbox_group + std::string("/vcpu"), hierarchy));
+        has(planned->plan, "create", GetParam().sandbox_group + std::string("/vcpu"), hierarchy));
     if (mode == HierarchyMode::v1) {
-      EXPECT_TRUE(has(planned->plan, Op::seed, GetParam().sandbox_group, "cpuset"));
+      EXPECT_FALSE(has(planned->plan, "create", GetParam().sandbox_group, "cpuset"))
+          << "that tree is Kata's";
     }
   }
 }
@@ -104,15 +107,15 @@ TEST_F(BundlePlan, KatasLegacyUnderSystemdMakesNoScope) {
   EXPECT_EQ(plan_bundles(config_, {directory}, HierarchyMode::v2)->desired.form, Form::nested);
 }
 
-TEST_F(BundlePlan, LegacyOnV1SeedsItsRootToo) {
+TEST_F(BundlePlan, LegacyOnV1MakesItsRootToo) {
   const auto directory = sandbox("/kubepods/podU/S");
   config_.layout.sandbox_cgroup_only = false;
   const auto planned = plan_bundles(config_, {directory}, HierarchyMode::v1);
   ASSERT_TRUE(planned);
   EXPECT_EQ(planned->desired.form, Form::legacy_v1);
   for (const char* path : {"/kata", "/kata/S", "/kubepods/podU/kata_S"}) {
-    EXPECT_TRUE(has(planned->plan, Op::create, path, "cpuset")) << path;
-    EXPECT_TRUE(has(planned->plan, Op::seed, path, "cpuset")) << path;
+    EXPECT_TRUE(has(planned->plan, "create", path, "cpu")) << path;
+    EXPECT_FALSE(has(planned->plan, "create", path, "cpuset")) << path;
   }
 }
 
@@ -122,14 +125,14 @@ TEST_F(BundlePlan, ContainersGiveTheLimits) {
   const auto other = container("/kubepods/podU/C");
   const auto v2 = plan_bundles(config_, {own, other}, HierarchyMode::v2);
   ASSERT_TRUE(v2);
-  EXPECT_TRUE(has(v2->plan, Op::limit, "/kubepods/podU/kata-sandbox-S", "v2", "memory.max",
-                  std::to_string(862ULL << 20)));
-  EXPECT_TRUE(has(v2->plan, Op::limit, "/kubepods/podU/kata-sandbox-S/vcpu", "v2", "cpu.max",
+  EXPECT_TRUE(has(v2->plan, "limit", "/kubepods/podU/kata-sandbox-S", "v2", "memory.max",
+                  std::to_string((2048ULL + 862) << 20)));
+  EXPECT_TRUE(has(v2->plan, "limit", "/kubepods/podU/kata-sandbox-S/vcpu", "v2", "cpu.max",
                   "50000 100000"));
   const auto v1 = plan_bundles(config_, {own, other}, HierarchyMode::v1);
-  EXPECT_TRUE(has(v1->plan, Op::limit, "/kubepods/podU/kata-sandbox-S", "memory",
-                  "memory.limit_in_bytes", std::to_string(862ULL << 20)));
-  EXPECT_TRUE(has(v1->plan, Op::limit, "/kubepods/podU/kata-sandbox-S/vcpu", "cpu",
+  EXPECT_TRUE(has(v1->plan, "limit", "/kubepods/podU/kata-sandbox-S", "memory",
+                  "memory.limit_in_bytes", std::to_string((2048ULL + 862) << 20)));
+  EXPECT_TRUE(has(v1->plan, "limit", "/kubepods/podU/kata-sandbox-S/vcpu", "cpu",
                   "cpu.cfs_quota_us", "50000"));
 }
 
@@ -138,15 +141,15 @@ TEST_F(BundlePlan, LegacyOnV2IsLimitedBelowItsOwnRoot) {
   const auto planned = plan_bundles(
       config_, {sandbox("/kubepods/podU/S"), container("/kubepods/podU/C")}, HierarchyMode::v2);
   ASSERT_TRUE(planned);
-  EXPECT_TRUE(has(planned->plan, Op::limit, "/kata/S/vcpu", "v2", "cpu.max", "50000 100000"));
+  EXPECT_TRUE(has(planned->plan, "limit", "/kata/S/vcpu", "v2", "cpu.max", "50000 100000"));
   const auto& steps = planned->plan.steps;
-  const auto first = [&](Op op) {
+  const auto first = [&](std::string_view op) {
     return std::find_if(steps.begin(), steps.end(), [op](const Step& step) {
-      return step.op == op && step.group.path.str() == "/kata";
+      return name(step.operation) == op && step.group.path.str() == "/kata";
     });
   };
-  EXPECT_LT(first(Op::create), first(Op::enable)) << "nothing is enabled in what does not exist";
-  EXPECT_NE(first(Op::enable), steps.end());
+  EXPECT_LT(first("create"), first("enable")) << "nothing is enabled in what does not exist";
+  EXPECT_NE(first("enable"), steps.end());
   for (const auto& condition : planned->conditions)
     EXPECT_EQ(condition.condition, ConditionName::legacy_emulated_on_v2) << condition.text;
 }
@@ -159,9 +162,12 @@ TEST_F(BundlePlan, WhatCannotBeUsedIsRefusedWithItsReason) {
   EXPECT_NE(first.error().text.find("give the sandbox's bundle first"), std::string::npos);
   EXPECT_FALSE(plan_bundles(config_, {write("B", "{")}, HierarchyMode::v2));
   const auto bad = plan_bundles(config_, {sandbox("a--b.slice:x:S")}, HierarchyMode::v2);
-  ASSERT_TRUE(bad) << "a plan that says why it is empty";
-  EXPECT_TRUE(bad->plan.steps.empty());
-  EXPECT_FALSE(bad->conditions.empty());
+  ASSERT_FALSE(bad) << "an empty plan would look like a good one";
+  EXPECT_NE(bad.error().text.find("cannot be placed: "), std::string::npos) << bad.error().text;
+  const auto other = plan_bundles(
+      config_, {sandbox("/kubepods/podU/S"), container("/kubepods/podX/C")}, HierarchyMode::v2);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().text.find("does not belong to it"), std::string::npos);
 }
 
 }  // namespace

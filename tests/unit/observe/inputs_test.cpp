@@ -5,69 +5,13 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "inputs_fixture.hpp"
 #include "observe/bundle_dirs.hpp"
+#include "support/fake_clock.hpp"
 
 namespace kcg {
 namespace {
-
-namespace fs = std::filesystem;
-
-SandboxId id_of(const std::string& text) { return SandboxId::parse(text).value(); }
-
-std::string sandbox_json(const std::string& id, const std::string& pod = "/kubepods/podU") {
-  return fmt::format(R"({{"annotations": {{"io.kubernetes.cri.container-type": "sandbox",
-      "io.kubernetes.cri.sandbox-id": "{}"}}, "linux": {{"cgroupsPath": "{}/{}"}}}})",
-                     id, pod, id);
-}
-
-std::string container_json(const std::string& id, const std::string& sandbox,
-                           const std::string& pod = "/kubepods/podU") {
-  return fmt::format(R"({{"annotations": {{"io.kubernetes.cri.container-type": "container",
-      "io.kubernetes.cri.sandbox-id": "{}"}}, "linux": {{"cgroupsPath": "{}/{}"}}}})",
-                     sandbox, pod, id);
-}
-
-class Inputs : public testing::Test {
- protected:
-  Inputs() {
-    std::string pattern = testing::TempDir() + "inputs-XXXXXX";
-    if (::mkdtemp(pattern.data()) != nullptr) root_ = pattern;
-    config_.discovery.containerd_state = root_ / "containerd";
-    config_.discovery.crio_root = root_ / "crio";
-    config_.discovery.kata_state = {root_ / "vc"};
-    store_.emplace(config_);
-  }
-  ~Inputs() override { fs::remove_all(root_); }
-
-  [[nodiscard]] fs::path bundle_dir(const std::string& id, const std::string& ns = "k8s.io") const {
-    return root_ / "containerd" / "io.containerd.runtime.v2.task" / ns / id;
-  }
-  static void put(const fs::path& file, const std::string& text) {
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  InputChange tell(const std::string& id, const std::string& ns = "k8s.io") {
-    return store_->bundle_changed(bundle_origin(config_.discovery, bundle_dir(id, ns)).value());
-  }
-  InputChange add(const std::string& id, const std::string& json,
-                  const std::string& ns = "k8s.io") {
-    put(bundle_dir(id, ns) / "config.json", json);
-    return tell(id, ns);
-  }
-  [[nodiscard]] std::vector<ConditionName> conditions(const std::string& id) const {
-    std::vector<ConditionName> names;
-    for (const auto& one : store_->inputs(id_of(id)).conditions) names.push_back(one.condition);
-    return names;
-  }
-  using Ids = std::set<SandboxId>;
-  using Names = std::vector<ConditionName>;
-
-  fs::path root_;
-  Config config_;
-  std::optional<InputStore> store_;
-};
 
 TEST_F(Inputs, ASandboxAndItsContainer) {
   EXPECT_EQ(add("S", sandbox_json("S")).sandboxes, Ids{id_of("S")});
@@ -84,29 +28,109 @@ TEST_F(Inputs, ASandboxAndItsContainer) {
 
 TEST_F(Inputs, ABundleWithoutItsFileSaysNothing) {
   fs::create_directories(bundle_dir("S"));
-  const auto change = tell("S");
-  EXPECT_TRUE(change.sandboxes.empty());
-  EXPECT_FALSE(change.unreadable);
+  EXPECT_TRUE(tell("S").sandboxes.empty());
+  EXPECT_FALSE(store_->read_at());
   EXPECT_FALSE(store_->known(id_of("S")));
 }
 
-TEST_F(Inputs, AHalfWrittenBundleIsReadAgain) {
+TEST_F(Inputs, AHalfWrittenBundleIsReadAgainAndNotToldOf) {
   const auto whole = sandbox_json("S");
-  auto change = add("S", whole.substr(0, whole.size() / 2));
-  EXPECT_TRUE(change.unreadable);
-  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
-  EXPECT_TRUE(tell("S").unreadable) << "also when the file is still the same";
-  change = add("S", whole);
-  EXPECT_FALSE(change.unreadable);
+  EXPECT_EQ(add("S", whole.substr(0, whole.size() / 2)).sandboxes, Ids{id_of("S")});
+  EXPECT_TRUE(conditions("S").empty()) << "its writer may not have finished";
+  ASSERT_TRUE(store_->read_at());
+  EXPECT_LE(*store_->read_at() - clock_.now(), std::chrono::milliseconds(50));
+  put(bundle_dir("S") / "config.json", whole);
+  clock_.advance(*store_->read_at() - clock_.now());
+  EXPECT_EQ(store_->read_again().sandboxes, Ids{id_of("S")}) << "without any event";
+  EXPECT_FALSE(store_->read_at());
   EXPECT_TRUE(conditions("S").empty());
   EXPECT_TRUE(store_->inputs(id_of("S")).inputs.bundle);
 }
 
-TEST_F(Inputs, AGoodBundleThatIsRewrittenBadlyIsUnreadable) {
-  (void)add("S", sandbox_json("S"));
-  EXPECT_TRUE(add("S", "{").unreadable);
+TEST_F(Inputs, WhatStaysUnreadableIsToldAfterFiveSeconds) {
+  const auto begin = clock_.now();
+  (void)add("S", "{");
+  unsigned reads = 0;
+  while (const auto at = store_->read_at()) {
+    EXPECT_TRUE(conditions("S").empty()) << "before its time";
+    clock_.advance(*at - clock_.now());
+    EXPECT_EQ(store_->read_again().sandboxes, Ids{id_of("S")});
+    ASSERT_LT(++reads, 20U);
+  }
+  EXPECT_EQ(clock_.now() - begin, std::chrono::seconds(5));
   EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
-  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.bundle);
+  (void)add("S", sandbox_json("S"));
+  EXPECT_TRUE(conditions("S").empty());
+}
+
+TEST_F(Inputs, AStormOfEventsReadsNoMoreOftenByItself) {
+  (void)add("S", "{");
+  const auto at = store_->read_at();
+  for (int i = 0; i < 100; ++i) (void)tell("S");
+  EXPECT_EQ(store_->read_at(), at);
+}
+
+TEST_F(Inputs, WhatHasLongBeenUnreadableIsToldAtOnce) {
+  (void)add("S", "{");
+  store_.emplace(config_, clock_);  // a daemon that has just started
+  const auto old = fs::file_time_type::clock::from_sys(
+      std::chrono::sys_time<std::chrono::seconds>(std::chrono::seconds(clock_.wall_seconds() - 9)));
+  fs::last_write_time(bundle_dir("S") / "config.json", old);
+  (void)tell("S");
+  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
+  EXPECT_FALSE(store_->read_at());
+}
+
+TEST_F(Inputs, ASandboxBundleThatIsRewrittenBadlyKeepsItsClaim) {
+  (void)add("S", sandbox_json("S"));
+  (void)add("C", container_json("C", "S"));
+  EXPECT_EQ(add("S", "{").sandboxes, Ids{id_of("S")});
+  wait_until_told();
+  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
+  ASSERT_TRUE(store_->inputs(id_of("S")).inputs.bundle) << "the last word that was understood";
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.containers.size(), 1U);
+  fs::remove_all(bundle_dir("S"));
+  (void)tell("S");
+  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.bundle) << "gone is gone";
+}
+
+TEST_F(Inputs, AnotherDirectoryIsAnotherLife) {
+  (void)add("S", sandbox_json("S", "/old"));
+  fs::rename(bundle_dir("S"), bundle_dir("S").parent_path().parent_path() / "away");
+  EXPECT_EQ(add("S", "{").sandboxes, Ids{id_of("S")});
+  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.bundle) << "that was somebody else";
+}
+
+TEST_F(Inputs, WhatCannotBeOpenedIsNotGone) {
+  (void)add("S", sandbox_json("S"));
+  fs::remove(bundle_dir("S") / "config.json");
+  fs::create_symlink("elsewhere", bundle_dir("S") / "config.json");  // ELOOP: not absence
+  (void)tell("S");
+  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.bundle);
+  wait_until_told();
+  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
+}
+
+TEST_F(Inputs, AnUnreadableContainerStaysInTheSums) {
+  (void)add("S", sandbox_json("S"));
+  const auto whole = container_json("C", "S");
+  const auto cut = whole.substr(0, whole.find("\"linux\""));
+  EXPECT_EQ(add("C", cut).sandboxes, Ids{id_of("S")}) << "its annotations name the sandbox";
+  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.containers.empty()) << "it may be half-written";
+  wait_until_told();
+  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
+  const auto inputs = store_->inputs(id_of("S")).inputs;
+  ASSERT_EQ(inputs.containers.size(), 1U);
+  EXPECT_EQ(inputs.containers[0].id, "C");
+  EXPECT_NE(inputs.containers[0].unreadable, "");
+
+  EXPECT_EQ(add("C", whole).sandboxes, Ids{id_of("S")});
+  EXPECT_TRUE(conditions("S").empty());
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.containers[0].unreadable, "");
+  EXPECT_EQ(add("C", "{").sandboxes, Ids{id_of("S")});
+  wait_until_told();
+  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.containers[0].unreadable, "") << "the last good one";
 }
 
 TEST_F(Inputs, AVanishedBundleIsForgotten) {
@@ -166,15 +190,17 @@ TEST_F(Inputs, OfTwoNamespacesTheOneWithKatasShimCounts) {
 
 TEST_F(Inputs, ATooLargeBundleIsUnreadable) {
   config_.limits.max_bundle_bytes = 1000;
-  store_.emplace(config_);
-  EXPECT_FALSE(add("S", sandbox_json("S")).unreadable);
-  EXPECT_TRUE(add("L", sandbox_json("L") + std::string(1000, ' ')).unreadable);
+  store_.emplace(config_, clock_);
+  (void)add("S", sandbox_json("S"));
+  (void)add("L", sandbox_json("L") + std::string(1000, ' '));
+  wait_until_told();
+  EXPECT_TRUE(conditions("S").empty());
   EXPECT_EQ(conditions("L"), Names{ConditionName::bundle_unreadable});
 }
 
 TEST_F(Inputs, TooManyBundlesAreRefusedAndKnownOnesStay) {
   config_.limits.max_sandboxes = 1;  // eight bundles
-  store_.emplace(config_);
+  store_.emplace(config_, clock_);
   for (int i = 0; i < 8; ++i) {
     EXPECT_FALSE(store_->full());
     (void)add(fmt::format("S{}", i), sandbox_json(fmt::format("S{}", i)));
@@ -194,46 +220,6 @@ TEST_F(Inputs, AnIdThatIsNoneIsNobodys) {
   EXPECT_TRUE(store_->ids().empty());
 }
 
-TEST_F(Inputs, KatasStateComesGoesAndMayBeHalfWritten) {
-  const auto file = root_ / "vc" / "sbs" / "S" / "persist.json";
-  EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty());
-  put(file, R"({"State": "running", "Config": {"SandboxCgroupOnly": true}})");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->sandbox_cgroup_only, true);
-  EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty()) << "unchanged";
-
-  put(file, R"({"State": "run)");
-  const auto change = store_->state_changed(id_of("S"));
-  EXPECT_TRUE(change.unreadable);
-  EXPECT_EQ(conditions("S"), Names{ConditionName::bundle_unreadable});
-  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.kata) << "the last word that was understood";
-
-  put(file, R"({"State": "stopped"})");
-  EXPECT_FALSE(store_->state_changed(id_of("S")).unreadable);
-  EXPECT_TRUE(conditions("S").empty());
-  fs::remove_all(root_ / "vc");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
-  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.kata);
-}
-
-TEST_F(Inputs, KataSaysWhichContainersHaveStopped) {
-  using Stopped = std::set<std::string>;
-  const auto sandbox = root_ / "vc" / "sbs" / "S";
-  put(sandbox / "persist.json", R"({"State": "running"})");
-  put(sandbox / "one" / "persist.json", R"({"State": "running"})");
-  put(sandbox / "two" / "persist.json", R"({"State": "stopped", "Process": {"Pid": 1}})");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"});
-  EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty()) << "unchanged";
-  put(sandbox / "one" / "persist.json", R"({"State": "stop)");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"}) << "half-written";
-  put(sandbox / "one" / "persist.json", R"({"State": "stopped"})");
-  fs::remove_all(sandbox / "two");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"one"});
-}
-
 TEST_F(Inputs, RegistrationsAreKnownWithoutABundle) {
   Registration registration;
   registration.cgroups_path = "/p/R";
@@ -242,13 +228,6 @@ TEST_F(Inputs, RegistrationsAreKnownWithoutABundle) {
   EXPECT_EQ(store_->inputs(id_of("R")).inputs.cgroups_path(), "/p/R");
   store_->set_registration(id_of("R"), std::nullopt);
   EXPECT_FALSE(store_->known(id_of("R")));
-}
-
-TEST_F(Inputs, KatasConfigurationIsPassedOn) {
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_only, std::nullopt);
-  store_->set_kata_config(KataConfig{false, "/etc/k.toml:7"});
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_where, "/etc/k.toml:7");
-  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata_config_only, false);
 }
 
 TEST_F(Inputs, BundlesOfCrio) {
@@ -261,17 +240,26 @@ TEST_F(Inputs, BundlesOfCrio) {
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.bundle->engine, Engine::crio);
 }
 
+TEST_F(Inputs, ABundleThatContainerdDeletesIsNone) {
+  put(bundle_dir("S") / "config.json", "{}");
+  put(bundle_dir(".S") / "config.json", "{}");
+  const auto origins = list_bundles(config_.discovery);
+  ASSERT_EQ(origins.size(), 1U);
+  EXPECT_EQ(origins[0].id, "S");
+}
+
 TEST_F(Inputs, OnlyPathsBelowARootAreBundles) {
   const auto tasks = containerd_tasks_root(config_.discovery);
   struct Row {
     std::string path;
     bool bundle;
   };
-  for (const auto& row : {Row{tasks + "/k8s.io/S", true}, Row{tasks + "/k8s.io", false},
-                          Row{tasks + "/k8s.io/S/rootfs", false}, Row{tasks + "x/k8s.io/S", false},
-                          Row{tasks, false}, Row{"/", false}, Row{"", false},
-                          Row{crio_containers_root(config_.discovery) + "/S/userdata", true},
-                          Row{crio_containers_root(config_.discovery) + "/S/rootfs", false}})
+  for (const auto& row :
+       {Row{tasks + "/k8s.io/S", true}, Row{tasks + "/k8s.io", false},
+        Row{tasks + "/k8s.io/.S", false}, Row{tasks + "/k8s.io/S/rootfs", false},
+        Row{tasks + "x/k8s.io/S", false}, Row{tasks, false}, Row{"/", false}, Row{"", false},
+        Row{crio_containers_root(config_.discovery) + "/S/userdata", true},
+        Row{crio_containers_root(config_.discovery) + "/S/rootfs", false}})
     EXPECT_EQ(bundle_origin(config_.discovery, row.path).has_value(), row.bundle) << row.path;
 }
 

@@ -6,33 +6,13 @@
 #include <algorithm>
 
 #include "observe/scan.hpp"
+#include "observe/shims.hpp"
+#include "oci/cgroups_path.hpp"
+#include "sandbox_scenes.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
 namespace {
-
-Scenario scenario(HierarchyMode mode = HierarchyMode::v2, bool systemd = false) {
-  Scenario s;
-  s.mode = mode;
-  s.systemd = systemd;
-  s.id = std::string("S");
-  return s;
-}
-
-CgroupPath path(const std::string& text) { return CgroupPath::parse(text).value(); }
-
-void put(SandboxWorld& world, Pid pid, const std::string& group) {
-  world.tree.outside([&](CgroupTree& tree) {
-    for (const auto& h : tree.host().hierarchies)
-      EXPECT_TRUE(tree.write({h.name, path(group)}, "cgroup.procs", std::to_string(pid)));
-  });
-}
-
-std::vector<Pid> foreign(const Observed& observed) {
-  std::vector<Pid> pids;
-  for (const auto& process : observed.foreign) pids.push_back(process.facts.key.pid);
-  return pids;
-}
 
 // --- processes ----------------------------------------------------------------------------------
 
@@ -92,6 +72,19 @@ TEST(Observe, OneInKatasScopeIsForeignOnlyUnderSystemd) {
     world.boot();
     put(world, world.strangers[1], world.kata_group);
     EXPECT_EQ(foreign(world.observe()).size(), systemd ? 1U : 0U);
+  }
+}
+
+TEST(Observe, WhoIsKilledInThePodIsCountedWhereverOurGroupIs) {
+  for (const bool systemd : {true, false}) {
+    SandboxWorld world(scenario(HierarchyMode::v2, systemd));
+    world.boot();
+    (void)world.pass();
+    const auto observed = world.observe();
+    const auto path = parse_cgroups_path(*observed.inputs.cgroups_path()).value();
+    const auto* pod = observed.group({observed.host.hierarchies.front().name, path.pod});
+    ASSERT_NE(pod, nullptr);
+    EXPECT_TRUE(pod->file("memory.events")) << (systemd ? "nested" : "beside");
   }
 }
 
@@ -168,16 +161,6 @@ TEST(Observe, WithoutDebugfsTheSystemCallTells) {
   EXPECT_EQ(std::count_if(threads.begin(), threads.end(),
                           [](const Thread& t) { return t.by == ClassSource::syscall; }),
             2);
-}
-
-TEST(Observe, MoreThreadsThanAllowedAreNotHandled) {
-  auto s = scenario();
-  s.config.limits.max_threads_per_sandbox = 4;
-  SandboxWorld world(s);
-  world.boot();
-  const auto observed = world.observe();
-  EXPECT_EQ(observed.first(ProcessRole::vmm), nullptr);
-  EXPECT_NE(observed.first(ProcessRole::shim), nullptr);
 }
 
 // --- gone ---------------------------------------------------------------------------------------
@@ -285,18 +268,6 @@ const GroupRow kGroups[] = {{"v2_cgroupfs", HierarchyMode::v2, false, true},
 INSTANTIATE_TEST_SUITE_P(Rows, ObservedGroups, testing::ValuesIn(kGroups),
                          [](const auto& row) { return row.param.name; });
 
-TEST(Observe, KatasGroup) {
-  for (const bool kata_only : {true, false}) {
-    for (const bool systemd : {true, false}) {
-      auto s = scenario(HierarchyMode::v2, systemd);
-      s.kata_only = kata_only;
-      SandboxWorld world(s);
-      world.boot();
-      EXPECT_EQ(world.observe().kata_group->str(), world.kata_group);
-    }
-  }
-}
-
 TEST(Observe, AgesAreCountedFromTheVmm) {
   SandboxWorld world(scenario());
   world.start_shim();
@@ -308,48 +279,6 @@ TEST(Observe, AgesAreCountedFromTheVmm) {
   observed = world.observe();
   const auto now_ms = static_cast<std::uint64_t>(world.clock.now().count() / 1000);
   EXPECT_EQ(observed.vmm_age_ms, now_ms - start_ms);
-}
-
-// --- whole-node searches ------------------------------------------------------------------------
-
-TEST(Scan, ShimsByTheirSandbox) {
-  SandboxWorld world(scenario());
-  world.boot();
-  const Pid helper =
-      world.proc.start(world.containerd, {"containerd-shim",
-                                          "/opt/kata/bin/containerd-shim-kata-v2",
-                                          {"containerd-shim-kata-v2", "-id", "S", "start"}});
-  const Pid runc = world.proc.start(world.containerd, {"containerd-shim",
-                                                       "/usr/bin/containerd-shim-runc-v2",
-                                                       {"containerd-shim-runc-v2", "-id", "S"}});
-  const auto shims = find_shims(world.proc);
-  ASSERT_EQ(shims.size(), 1U);
-  EXPECT_EQ(shims.begin()->second, std::set<Pid>{world.shim});
-  EXPECT_FALSE(shims.begin()->second.contains(helper));
-  EXPECT_FALSE(shims.begin()->second.contains(runc));
-}
-
-TEST(Scan, ShimComms) {
-  EXPECT_TRUE(shim_comm("containerd-shim"));
-  EXPECT_TRUE(shim_comm("containerd-shim-kata-v2"));
-  EXPECT_FALSE(shim_comm("containerd"));
-  EXPECT_FALSE(shim_comm("qemu-system-x86"));
-}
-
-TEST(Scan, MarkedGroupsWhereverTheyAre) {
-  SandboxWorld world(scenario(HierarchyMode::v1));
-  world.boot();
-  (void)world.pass();
-  world.tree.make_all("memory", "/stray/group");
-  world.tree.outside([&](CgroupTree& tree) {
-    (void)tree.set_mark({"memory", path("/stray/group")}, "other-id");
-    (void)tree.set_mark({"memory", path("/stray")}, "not an id!");
-  });
-  const auto found = find_marked(world.tree);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found.at(SandboxId::parse("S").value()).size(), world.marked_groups().size());
-  EXPECT_EQ(found.at(SandboxId::parse("other-id").value()),
-            (std::set<GroupRef>{{"memory", path("/stray/group")}}));
 }
 
 }  // namespace

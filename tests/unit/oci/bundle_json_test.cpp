@@ -200,25 +200,8 @@ TEST(Bundle, RefusesAndNamesDirectoryKeyAndValue) {
       {"no linux", R"({"annotations":{}})", "linux", "missing"},
       {"linux is null", R"({"linux":null})", "linux", "missing"},
       {"linux is text", R"({"linux":"x"})", "linux", "x"},
-      {"annotation is a number", sandbox_with(R"("k":7,)"), "annotations.k", "7"},
       {"annotations are a list", R"({"annotations":[],"linux":{}})", "annotations", "[]"},
       {"cgroupsPath is a number", sandbox_with("", R"("cgroupsPath":1)"), "linux.cgroupsPath", "1"},
-      {"resources are a list", sandbox_with("", R"("resources":[])"), "linux.resources", "[]"},
-      {"limit is a fraction", sandbox_with("", R"("resources":{"memory":{"limit":1.9}})"),
-       "linux.resources.memory.limit", "1.9"},
-      {"limit is true", sandbox_with("", R"("resources":{"memory":{"limit":true}})"),
-       "linux.resources.memory.limit", "true"},
-      {"shares are negative", sandbox_with("", R"("resources":{"cpu":{"shares":-1}})"),
-       "linux.resources.cpu.shares", "-1"},
-      {"cpus are a number", sandbox_with("", R"("resources":{"cpu":{"cpus":0}})"),
-       "linux.resources.cpu.cpus", "0"},
-      {"huge page limit is negative",
-       sandbox_with("", R"("resources":{"hugepageLimits":[{"pageSize":"2MB","limit":-5}]})"),
-       "linux.resources.hugepageLimits[0].limit", "-5"},
-      {"total with a unit", sandbox_with(R"("io.kubernetes.cri.sandbox-memory":"1Gi",)"),
-       "annotations.io.kubernetes.cri.sandbox-memory", "1Gi"},
-      {"negative total", sandbox_with(R"("io.kubernetes.cri.sandbox-memory":"-1",)"),
-       "annotations.io.kubernetes.cri.sandbox-memory", "-1"},
       {"unknown type",
        R"({"annotations":{"io.kubernetes.cri.container-type":"pod",
            "io.kubernetes.cri.sandbox-id":"a"},"linux":{}})",
@@ -247,6 +230,101 @@ TEST(Bundle, RefusesAndNamesDirectoryKeyAndValue) {
     EXPECT_NE(text.find(row.key), std::string::npos) << text;
     EXPECT_NE(text.find(row.value), std::string::npos) << text;
   }
+}
+
+/// What is nonsense in one part takes nothing else away.
+TEST(Bundle, MalformedPartsAreSaidAndCountAsNotGiven) {
+  using enum ConditionName;
+  const struct {
+    const char* name;
+    std::string json;
+    ConditionName condition;
+    const char *key, *value;
+  } rows[] = {
+      {"resources are a list", sandbox_with("", R"("resources":[])"), bundle_unreadable,
+       "linux.resources", "[]"},
+      {"limit is a fraction", sandbox_with("", R"("resources":{"memory":{"limit":1.9}})"),
+       bundle_unreadable, "linux.resources.memory.limit", "1.9"},
+      {"limit is true", sandbox_with("", R"("resources":{"memory":{"limit":true}})"),
+       bundle_unreadable, "linux.resources.memory.limit", "true"},
+      {"shares are negative", sandbox_with("", R"("resources":{"cpu":{"shares":-1}})"),
+       bundle_unreadable, "linux.resources.cpu.shares", "-1"},
+      {"cpus are a number", sandbox_with("", R"("resources":{"cpu":{"cpus":0}})"),
+       bundle_unreadable, "linux.resources.cpu.cpus", "0"},
+      {"huge page limit is negative",
+       sandbox_with("", R"("resources":{"hugepageLimits":[{"pageSize":"2MB","limit":-5}]})"),
+       bundle_unreadable, "linux.resources.hugepageLimits[0].limit", "-5"},
+      {"total with a unit", sandbox_with(R"("io.kubernetes.cri.sandbox-memory":"1Gi",)"),
+       invalid_annotation, "annotations.io.kubernetes.cri.sandbox-memory", "1Gi"},
+      {"negative total", sandbox_with(R"("io.kubernetes.cri.sandbox-memory":"-1",)"),
+       invalid_annotation, "annotations.io.kubernetes.cri.sandbox-memory", "-1"},
+      {"a total that is a number", sandbox_with(R"("io.kubernetes.cri.sandbox-memory":1,)"),
+       invalid_annotation, "annotations.io.kubernetes.cri.sandbox-memory", "1"},
+      {"an overhead that is a number",
+       sandbox_with(R"("io.katacontainers.config.hypervisor.memory_overhead":350,)"),
+       invalid_annotation, "memory_overhead", "350"},
+      {"an overhead with NUL",
+       sandbox_with(R"("io.katacontainers.config.hypervisor.memory_overhead":"35\u0000",)"),
+       invalid_annotation, "memory_overhead", "35"},
+      {"a pod's name that is a list", sandbox_with(R"("io.kubernetes.cri.sandbox-name":[],)"),
+       invalid_annotation, "sandbox-name", "[]"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const auto bundle = parse_bundle(row.json, at(Root::containerd, "a"));
+    ASSERT_TRUE(bundle) << bundle.error().text;
+    EXPECT_EQ(bundle->sandbox_id, "a");
+    EXPECT_EQ(bundle->resources, Resources{});
+    EXPECT_EQ(bundle->overhead_annotation, std::nullopt);
+    EXPECT_EQ(bundle->total_memory, std::nullopt);
+    ASSERT_EQ(bundle->complaints.size(), 1U);
+    EXPECT_EQ(bundle->complaints[0].condition, row.condition);
+    const auto& text = bundle->complaints[0].text;
+    EXPECT_EQ(text.find("/run/bundles/a/config.json: "), 0U) << text;
+    EXPECT_NE(text.find(row.key), std::string::npos) << text;
+    EXPECT_NE(text.find(row.value), std::string::npos) << text;
+  }
+}
+
+TEST(Bundle, AnnotationsOfOthersAreNotLookedAt) {
+  for (const auto* other : {R"("k":7,)", R"("k":"a\u0000b",)", R"("k":null,)", R"("k":[{}],)",
+                            R"("":"7",)", R"("io.kubernetes.cri.sandbox-memoryx":"nonsense",)"}) {
+    const auto bundle = parse_bundle(sandbox_with(other), at(Root::containerd, "a"));
+    ASSERT_TRUE(bundle) << other;
+    EXPECT_TRUE(bundle->complaints.empty()) << other;
+    const auto on_crio = crio(std::string(other) + R"("x":"y")");
+    EXPECT_TRUE(on_crio.complaints.empty()) << other;
+  }
+}
+
+TEST(Bundle, AnUnreadableContainerStillNamesItsSandbox) {
+  const std::string container = R"({"process":{"env":["a"]},"annotations":{
+      "io.kubernetes.cri.container-type":"container","io.kubernetes.cri.sandbox-id":"S"})";
+  const struct {
+    const char* name;
+    std::string json;
+    std::optional<std::string> sandbox;
+  } rows[] = {
+      {"whole", container + R"(,"linux":{}})", "S"},
+      {"cut off", container + R"(,"linux":{"cgroupsPa)", "S"},
+      {"cut off within the annotations", container.substr(0, container.size() - 4), std::nullopt},
+      {"nested absurdly", container + ",\"linux\":" + std::string(100'000, '['), "S"},
+      {"a sandbox",
+       R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox",
+           "io.kubernetes.cri.sandbox-id":"S"},)",
+       std::nullopt},
+      {"annotations elsewhere", R"({"linux":)" + container + "}", std::nullopt},
+      {"nothing", "", std::nullopt},
+      {"no object", "[1,2", std::nullopt},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(claimed_sandbox(row.json, Root::containerd), row.sandbox);
+  }
+  EXPECT_EQ(claimed_sandbox(R"({"annotations":{"io.kubernetes.cri-o.ContainerType":"container",
+                                "io.kubernetes.cri-o.SandboxID":"T"},)",
+                            Root::crio),
+            "T");
 }
 
 TEST(Bundle, RefusesDirectoriesThatAreNoIds) {

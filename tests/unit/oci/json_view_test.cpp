@@ -80,7 +80,9 @@ TEST(JsonView, OtherTypes) {
     EXPECT_EQ(v.boolean("yes"), true);
     EXPECT_EQ(v.text("s"), "x");
     EXPECT_EQ(v.objects("l").size(), 1U);
-    EXPECT_EQ(v.texts("m"), (std::map<std::string, std::string>{{"k", "v"}}));
+    EXPECT_TRUE(v.object("m").has("k"));
+    EXPECT_FALSE(v.object("m").has("n")) << "null is absent";
+    EXPECT_FALSE(v.object("x").has("k"));
     EXPECT_TRUE(v.object("m").present());
     EXPECT_FALSE(v.object("x").object("y").present());
   });
@@ -93,7 +95,16 @@ TEST(JsonView, OtherTypes) {
   bad(R"({"s":"a\u0000b"})", [](const auto& v) { EXPECT_EQ(v.text("s"), std::nullopt); });
   bad(R"({"l":{}})", [](const auto& v) { EXPECT_TRUE(v.objects("l").empty()); });
   bad(R"({"l":[1]})", [](const auto& v) { EXPECT_EQ(v.objects("l").size(), 1U); });
-  bad(R"({"m":{"k":1}})", [](const auto& v) { EXPECT_TRUE(v.texts("m").empty()); });
+}
+
+TEST(JsonView, ProblemsOfAPartCanBeKeptApart) {
+  JsonProblem apart;
+  const auto whole = problem_of(R"({"a":{"b":1},"c":2})", [&](const auto& v) {
+    EXPECT_EQ(v.object("a").apart(apart).text("b"), std::nullopt);
+    EXPECT_EQ(v.i64("c"), 2);
+  });
+  EXPECT_EQ(whole, "");
+  EXPECT_EQ(apart.text, "a.b: 1, not a string");
 }
 
 TEST(ParseJson, Refuses) {

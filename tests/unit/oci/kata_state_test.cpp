@@ -22,6 +22,7 @@ TEST(KataState, GoShim) {
   EXPECT_EQ(state.sandbox_id, kSandbox);
   EXPECT_EQ(state.state, "running");
   EXPECT_EQ(state.sandbox_cgroup_only, true);
+  EXPECT_EQ(state.vcpus_pinning, false);
   EXPECT_EQ(state.sandbox_cgroup_path,
             std::string("/kubepods/burstable/pod-cgroupfs-true/kata_") + kSandbox);
   EXPECT_EQ(state.overhead_cgroup_path, "");
@@ -64,6 +65,7 @@ TEST(KataState, RuntimeRs) {
   EXPECT_EQ(state->sandbox_id, "0cb619b857a88e4c469a22c6afae6a66aa6de0f21c035216d81a5a85dc857cce");
   EXPECT_EQ(state->hypervisor, "dragonball");
   EXPECT_EQ(state->sandbox_cgroup_only, true);
+  EXPECT_EQ(state->vcpus_pinning, false);
   EXPECT_TRUE(state->sandbox_cgroup_path.starts_with("kubepods-burstable-pod_demo.slice:"));
   EXPECT_EQ(state->overhead_cgroup_path, "");
   EXPECT_EQ(state->vmm_pid, 4711);

@@ -33,9 +33,9 @@ void outlive(SandboxWorld& world) {
   world.end_vmm();
 }
 
-std::set<Op> operations(const Plan& plan) {
-  std::set<Op> found;
-  for (const auto& step : plan.steps) found.insert(step.op);
+std::set<std::string_view> operations(const Plan& plan) {
+  std::set<std::string_view> found;
+  for (const auto& step : plan.steps) found.insert(name(step.operation));
   return found;
 }
 
@@ -44,7 +44,7 @@ class AfterVmm : public testing::TestWithParam<bool> {};
 TEST_P(AfterVmm, TheShimGetsAnOrdinaryGroup) {
   SandboxWorld world(scenario(GetParam()));
   outlive(world);
-  EXPECT_EQ(operations(world.look().plan), (std::set<Op>{Op::move_process, Op::remove}));
+  EXPECT_EQ(operations(world.look().plan), (std::set<std::string_view>{"move-process", "remove"}));
   (void)world.pass();
   EXPECT_EQ(world.tree.group_of(world.shim, "v2"), world.expected_sandbox_group());
   EXPECT_EQ(world.marked_groups(), Names{"v2:" + world.expected_sandbox_group()});

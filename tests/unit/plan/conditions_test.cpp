@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <limits>
+#include <stdexcept>
 
 #include "base/text.hpp"
-#include "plan/recognise.hpp"
+#include "identify/recognise.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -97,6 +98,12 @@ void end(SandboxWorld& w) {
   w.kata_cleans_up();
 }
 
+/// Only what the next look finds again is told.
+void pass_a_while(SandboxWorld& w, Instant time) {
+  (void)w.pass();
+  w.clock.advance(time);
+}
+
 /// Somebody moves a thread of ours whenever we move one.
 void unsettle(SandboxWorld& w) {
   const auto group = w.expected_sandbox_group();
@@ -150,7 +157,11 @@ const Row kRows[] = {
      [](auto& w) { annotate(w, "350"); }},
     {overhead_implausible, v2, [](auto& w) { annotate(w, "10"); },
      [](auto& w) { annotate(w, "64"); }},
-    {parent_undersized, v2, [](auto& w) { pod_file(w, "v2", "memory.max", "1048576"); },
+    {parent_undersized, v2,
+     [](auto& w) {
+       annotate(w, "350");
+       pod_file(w, "v2", "memory.max", "1048576");
+     },
      [](auto& w) { pod_file(w, "v2", "memory.max", "max"); }},
     {vm_larger_than_limit, v2,
      [](auto& w) {
@@ -175,7 +186,11 @@ const Row kRows[] = {
      [](auto& w) { container(w).cpu_period = 100'000; }},
     {quota_clamped, v1, [](auto& w) { pod_file(w, "cpu", "cpu.cfs_quota_us", "10000"); },
      [](auto& w) { pod_file(w, "cpu", "cpu.cfs_quota_us", "-1"); }},
-    {controller_missing, v2, [](auto& w) { fail_all(w, FakeWrite::Kind::write, "+memory", EBUSY); },
+    {controller_missing, v2,
+     [](auto& w) {
+       fail_all(w, FakeWrite::Kind::write, "+memory", EBUSY);
+       pass_a_while(w, seconds(1));
+     },
      work, true},
     {charged_elsewhere, v2,
      [](auto& w) {
@@ -183,13 +198,18 @@ const Row kRows[] = {
        w.clock.advance(seconds(5));
      },
      [](auto& w) { w.end_vmm(); }},
-    {threads_unclassified, nameless, [](auto& w) { w.clock.advance(minutes(1)); },
+    {threads_unclassified, nameless, [](auto& w) { pass_a_while(w, minutes(1)); },
      [](auto& w) {
        w.proc.set_debugfs(true);
        w.run_vcpu(0);
      },
      true},
-    {threads_unsettled, v2, unsettle, work},
+    {threads_unsettled, v2,
+     [](auto& w) {
+       unsettle(w);
+       pass_a_while(w, seconds(1));
+     },
+     work},
     {contested, v2, contest,
      [](auto& w) {
        for (int i = 0; i < 2; ++i) {
@@ -222,12 +242,26 @@ const Row kRows[] = {
     {bundle_unreadable, v2,
      [](auto& w) { w.assembled.inputs.bundle->cgroups_path = "a--b.slice:x:y"; },
      [](auto& w) { w.assembled.inputs.bundle->cgroups_path = w.pod_group + "/" + w.scenario.id; }},
+    {pass_failed, v2,
+     [](auto& w) {
+       w.tree.on_operation([](const FakeWrite&) -> int { throw std::runtime_error("unheard of"); });
+     },
+     work, true},
+    {input_unreadable, v2, [](auto& w) { w.scenario.config.limits.max_threads_per_sandbox = 4; },
+     [](auto& w) { w.scenario.config.limits.max_threads_per_sandbox = 4096; }},
     {write_failed, v2, [](auto& w) { fail_all(w, FakeWrite::Kind::make, "", EACCES); }, work, true},
     {scope_failed, own_scope, [](auto& w) { w.manager = nullptr; },
      [](auto& w) { w.manager = &w.systemd; }, true},
     {removal_blocked, v2, block_removal, work},
     {oom_killed, v2,
      [](auto& w) { w.tree.set_file(ours(w), "memory.events", "oom 1\noom_kill 1"); }, end},
+    {vmm_ended, v2,
+     [](auto& w) {
+       w.assembled.inputs.kata->state = "running";
+       w.end_vmm();
+       pass_a_while(w, seconds(15));
+     },
+     [](auto& w) { w.assembled.inputs.kata->state = "stopped"; }},
 };
 
 bool raised(const SandboxWorld& world, ConditionName condition) {

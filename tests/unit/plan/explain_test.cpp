@@ -23,7 +23,7 @@ class Explain : public testing::Test {
   static Scenario scenario() {
     Scenario s;
     s.strangers = 0;
-    s.config.origins = {{"sizing.memory", "/etc/kata-cgroupd/config.toml:7"}};
+    s.config.origins.by_name = {{"sizing.memory", "/etc/kata-cgroupd/config.toml:7"}};
     return s;
   }
   /// Looks again, and finds one block.
@@ -46,7 +46,7 @@ class Explain : public testing::Test {
 TEST_F(Explain, ALimitNamesItsGroupAndWhatIsInForce) {
   const auto e = block("memory.max of sandbox");
   EXPECT_EQ(e.path, world_.expected_sandbox_group());
-  EXPECT_EQ(e.value, std::to_string(612 * kMib));
+  EXPECT_EQ(e.value, std::to_string(868 * kMib));
   EXPECT_EQ(e.in_force, e.value);
   EXPECT_EQ(source(e, "sizing.memory"), "configuration (/etc/kata-cgroupd/config.toml:7)");
   const auto quota = block("cpu.max of vcpu");
@@ -68,8 +68,8 @@ TEST_F(Explain, MemoryThatStaysIsExplained) {
   world_.assembled.inputs.bundle->total_memory = 64 * kMib;
   world_.record.history = {};  // as after a restart of the daemon
   const auto e = block("memory.max of sandbox");
-  EXPECT_EQ(e.value, std::to_string(612 * kMib));
-  EXPECT_NE(e.formula.find("= 171966464; 641728512 stays: it only grows while the VM lives"),
+  EXPECT_EQ(e.value, std::to_string(868 * kMib));
+  EXPECT_NE(e.formula.find("= 440401920; 910163968 stays: it only grows while the VM lives"),
             std::string::npos)
       << e.formula;
 }
@@ -119,7 +119,7 @@ TEST_F(Explain, TheLayoutsWordAndItsPlace) {
       {"config",
        [](SandboxWorld& w) {
          w.scenario.config.layout.sandbox_cgroup_only = true;
-         w.scenario.config.origins["layout.sandbox_cgroup_only"] = "/c.toml:3";
+         w.scenario.config.origins.by_name["layout.sandbox_cgroup_only"] = "/c.toml:3";
        },
        "configuration (/c.toml:3)"},
       {"Kata's configuration",

@@ -39,11 +39,12 @@ TEST(WarmUp, TheMainThreadOfAYoungVmmGoesWhereItIs) {
     const auto plan = warm(world);
     ASSERT_EQ(plan.steps.size(), 1U);
     const auto& step = plan.steps.front();
-    EXPECT_EQ(step.op, Op::move_thread);
-    EXPECT_EQ(step.task->pid, world.vmm);
+    const auto* move = as<op::MoveThread>(step);
+    ASSERT_NE(move, nullptr) << name(step.operation);
+    EXPECT_EQ(move->task.pid, world.vmm);
     EXPECT_EQ(step.group.path.str(), world.expected_sandbox_group() + "/vmm");
-    EXPECT_EQ(step.old_value, step.new_value);
-    EXPECT_EQ(step.key, mode == HierarchyMode::v2 ? "cgroup.threads" : "tasks");
+    EXPECT_EQ(move->from, step.group.path.str());
+    EXPECT_EQ(file_of(*move), mode == HierarchyMode::v2 ? "cgroup.threads" : "tasks");
     const auto report = apply(plan, world.tree, world.proc, nullptr);
     EXPECT_EQ(report.done(), 1U) << report.results.front().text;
     EXPECT_TRUE(world.look().plan.steps.empty()) << "it changes nothing";

@@ -62,6 +62,7 @@ void ProcFixture::remove(Pid pid, const std::string& name) const {
 
 void ProcFixture::stat(Pid pid, const FakeStat& stat) const {
   file(pid, "stat", text_of(pid, stat));
+  file(pid, fmt::format("task/{}/stat", pid), text_of(pid, stat));
 }
 
 void ProcFixture::process(Pid pid, const FakeStat& what, const std::string& cmdline) const {

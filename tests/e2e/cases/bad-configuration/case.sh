@@ -13,11 +13,11 @@ wait_for 30 "the mistake is named" named 1
 printf '[placement]\nthread_groups = false\n' >$file
 systemctl start kata-cgroupd || fail "a good configuration is refused"
 run_pod 1
-in_one_group 1
+placed_in_one 1
 printf '[placement]\nthread_grups = true\n' >$file
 refused systemctl reload kata-cgroupd
 wait_for 30 "the mistake is named again" named 2
-in_one_group 1
+placed_in_one 1
 printf '[placement]\nthread_groups = true\n' >$file
 systemctl reload kata-cgroupd || fail "a good configuration is refused"
 placed 1

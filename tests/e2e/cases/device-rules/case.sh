@@ -7,7 +7,7 @@ run_pod 1
 kata_settings
 run_pod 2
 for pod in 1 2; do placed "$pod"; done
-rules() { standin/device-rules list "$cgroups$1"; }
+rules() { standin/runc device-programs "$cgroups$1"; }
 [[ -n $(rules "$(kata_group 1)") ]] || fail "the stand-in has attached nothing"
 equal "rules" "$(rules "$(beside_group 1)")" "$(rules "$(kata_group 1)")"
 equal "rules of a pod without any" "$(rules "$(beside_group 2)")" ""

@@ -3,7 +3,7 @@
 start_daemon
 run_pod 1
 placed 1
-qmp 1 device_add '{"driver": "host-x86_64-cpu", "id": "cpu-0", "socket-id": 2, "core-id": 0, "thread-id": 0}'
+plug_vcpu 1 2
 has_vcpus() { [[ $(places 1 | grep -c '/vcpu$') == "$1" && $(listed "$(pod_id 1)" | jq .vcpus) == "$1" ]]; }
 wait_for 30 "a third vCPU" has_vcpus 3
 placed 1

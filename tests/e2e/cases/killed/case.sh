@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-tolerated=ChargedElsewhere # a pod that starts without the daemon is placed late
 start_daemon
 kill_daemon() {
   local pid

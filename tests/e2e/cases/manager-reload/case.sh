@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-tolerated=ChargedElsewhere # systemd keeps the processors busy while pods start
 start_daemon
 run_pod 1
 placed 1

@@ -10,8 +10,6 @@ run_quarter() {
 }
 together run_quarter 1 2 3 4
 
-# Four at a time are too many for two emulated processors: some move when QEMU has memory already.
-tolerated=ChargedElsewhere
 for pod in $(seq 20); do placed "$pod"; done
 say "all are placed"
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-tolerated=ChargedElsewhere # the daemon hears of the VMM when it runs
 start_daemon
 make_pod_cgroup 1
 id=a9e1
@@ -12,12 +11,11 @@ cgctl register "$id" --cgroups-path "$(<"/run/pods/1/parent"):agent:$id" --vmm-p
   --memory-overhead 64M --container one:memory=134217728
 cgctl reconcile "$id" # answers when systemd has
 equal "group of the hypervisor" "$(group_of "$vmm")" "$group/vmm"
-wait_for 30 "the daemon is content" content "$id"
+agreed "$id"
 equal "vCPUs" "$(wc -l <"$cgroups$group/vcpu/cgroup.threads")" 2
-equal "memory limit" "$(value "$group" memory.max)" $(((128 + 64) << 20))
+equal "memory limit" "$(value "$group" memory.max)" $(((128 + 128 + 64) << 20))
 
 kill "$vmm"
 wait_for 30 "the scope goes" gone "$cgroups$group"
-cgctl unregister "$id"
-wait_for 30 "the daemon forgets it" unknown "$id"
+wait_for 30 "the registration goes with its last process" unknown "$id"
 remove_pod_cgroup 1

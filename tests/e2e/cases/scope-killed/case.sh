@@ -18,7 +18,7 @@ while kill -0 "$starting" 2>/dev/null; do
 done
 wait "$starting" || fail "a pod did not start"
 
-for pod in 1 2 3; do in_groups "$pod" "$(scope_group "$pod")"; done
+for pod in 1 2 3; do placed "$pod" "$(scope_group "$pod")"; done
 equal "scopes" "$(systemctl list-units --no-legend 'kata-sandbox-*.scope' | wc -l)" 3
 for pod in 1 2 3; do
   id=$(pod_id "$pod")

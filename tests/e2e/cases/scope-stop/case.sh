@@ -19,7 +19,7 @@ systemctl stop kata-cgroupd
 start_daemon '[placement]
 thread_groups = false'
 run_pod 2
-in_one_group 2
+placed_in_one 2
 id=$(pod_id 2)
 exec {said}<"/run/kata-standin/$id/qemu.log" # the engine may have it removed
 systemctl stop "cri-containerd-$id.scope"

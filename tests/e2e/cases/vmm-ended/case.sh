@@ -4,7 +4,7 @@
 polite() {
   stopped() { journal _PID=1 | grep "Stopped cri-containerd-$id"; }
   wait_for 30 "systemd has stopped the scope" stopped
-  if journal _PID=1 | grep -E "$id.*(Failed to kill|SIGKILL)"; then fail "systemd was not polite"; fi
+  ! journal _PID=1 | grep -E "$id.*(Failed to kill|SIGKILL)"
 }
 
 start_daemon
@@ -18,17 +18,10 @@ in_ordinary_group() {
 }
 wait_for 30 "the shim gets an ordinary group" in_ordinary_group
 systemctl stop "cri-containerd-$id.scope"
-polite
+polite || fail "systemd was not polite"
 wait_for 30 "Kata's scope goes" childless "$(pod_directory 1)"
 
 systemctl start containerd
 wait_for 60 "containerd is back" engine_answers
 stop_pod 1
 nothing_left 1 "$id"
-
-# Kata's own way to end a pod
-kata_settings STOP_SCOPE=true
-run_pod 2
-id=$(pod_id 2)
-whole_life 2
-polite

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that concern the whole node (L8), answered from the desk: little by little, and what the
+// answer says of all sandboxes together is put together at once, so that it and the signals before
+// and after it fit.
+#pragma once
+
+#include <string>
+
+#include "daemon/bus/context.hpp"
+#include "daemon/bus/sandbox_object.hpp"
+
+namespace kcg::bus {
+
+/// All of them throw sdbus::Error when the call cannot wait (LimitReached). `context` and
+/// `sandboxes` must live as long as the context's desk.
+void list_sandboxes(Context& context, const SandboxObjects& sandboxes, const Call& call);
+void list_ignored(Context& context, const Call& call);
+void list_registrations(Context& context, const Call& call);
+void get_managed_objects(Context& context, const SandboxObjects& sandboxes, const Call& call);
+
+/// Manager::plan_json or Manager::explain_json.
+using ReadDocument = Result<std::string> (Manager::*)(const std::string& id);
+/// The document of one sandbox, or of all if `id` is "".
+void read_document(Context& context, const SandboxObjects& sandboxes, const Call& call,
+                   const std::string& id, ReadDocument read);
+
+}  // namespace kcg::bus

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/node/announcer.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "plan/diff.hpp"
+#include "record/condition_news.hpp"
+#include "record/outcomes.hpp"
+#include "show/view.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// Memory use changes all the time and is no news.
+SandboxView without_usage(SandboxView view) {
+  view.memory_used.reset();
+  for (auto& group : view.groups) group.memory_current.reset();
+  return view;
+}
+
+/// State that Kata left behind, and nothing besides, is no sandbox.
+bool is_sandbox(const Observed& seen, const Record& record) {
+  const bool there = seen.inputs.bundle || seen.inputs.registration || !seen.processes.empty() ||
+                     !record.found_groups.empty();
+  return seen.proven_kata && there;
+}
+
+}  // namespace
+
+void Announcer::done(const SandboxId& id, const Round& round, Mode mode) {
+  if (round.not_noted) log_.limited(LogLevel::error, id.str(), "store", round.not_noted->text);
+  if (mode == Mode::enforce) report(id, round.report);
+}
+
+void Announcer::report(const SandboxId& id, const Report& report) {
+  for (const auto& result : report.results) {
+    const auto& step = result.step;
+    // What may be an end becomes a condition when it lasts.
+    const bool failed = result.outcome == Outcome::failed && !overtaken(result) &&
+                        !still_busy(result) && !may_be_its_end(result);
+    if (!failed && !log_.enabled(LogLevel::debug)) continue;
+    const auto told = text_of(step);
+    const auto text =
+        fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.operation), step.group.hierarchy,
+                    step.group.path.str(), told.key, told.old_value,
+                    told.task ? std::to_string(told.task->pid) : told.new_value,
+                    result.text.empty() ? "" : ": ", result.text);
+    if (failed)
+      log_.limited(LogLevel::notice, id.str(), name(step.operation), text);
+    else
+      log_.debug(fmt::format("sandbox '{}': {}", id.str(), text));
+  }
+}
+
+void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
+  const auto& [observed, want, plan, report, not_noted] = last;
+  if (!is_sandbox(observed, entry.record)) return;
+  auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
+  view.threads.clear();
+  const auto before = std::exchange(entry.view, std::move(view));
+  const bool first = !std::exchange(entry.published, true);
+  if (first)
+    log_.say(LogLevel::info, fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup),
+             {{"SANDBOX_ID", id.str()}});
+  if (publisher_ == nullptr) return;
+  if (first)
+    publisher_->added(entry.view);
+  else if (!(without_usage(before) == without_usage(entry.view)))
+    publisher_->changed(before, entry.view);
+}
+
+void Announcer::failed(Entry& entry) {
+  if (!entry.published) return;
+  const auto before = entry.view;
+  entry.view.state = entry.record.state;
+  entry.view.conditions = entry.record.conditions;
+  if (publisher_ != nullptr) publisher_->changed(before, entry.view);
+}
+
+void Announcer::conditions(const SandboxId& id, Entry& entry) {
+  const auto before = std::exchange(entry.told, conditions_of(entry.record));
+  for (const auto& news : condition_news(before, entry.told)) {
+    if (news.what == ConditionNews::What::again)
+      log_.condition_again(id.str(), news.condition);
+    else
+      log_.condition(id.str(), news.condition, news.what == ConditionNews::What::raised);
+  }
+}
+
+void Announcer::gone(const SandboxId& id) {
+  log_.say(LogLevel::info, fmt::format("sandbox '{}' is gone", id.str()),
+           {{"SANDBOX_ID", id.str()}});
+  if (publisher_ != nullptr) publisher_->removed(id.str());
+}
+
+}  // namespace kcg

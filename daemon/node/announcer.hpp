@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What journal and bus are told of sandboxes (L8): each difference once.
+#pragma once
+
+#include "daemon/log.hpp"
+#include "daemon/manager.hpp"
+#include "daemon/node/sandboxes.hpp"
+
+namespace kcg {
+
+/// Resource: see the head of the file. The log outlives it.
+class Announcer final {
+ public:
+  explicit Announcer(Log& log) : log_(log) {}
+  /// nullptr: nobody listens on a bus.
+  void set_publisher(Publisher* publisher) { publisher_ = publisher; }
+
+  /// What one round of a pass has done.
+  void done(const SandboxId& id, const Round& round, Mode mode);
+  /// What a sandbox is like after a pass.
+  void seen(const SandboxId& id, Entry& entry, const Round& last);
+  /// A pass failed: what was told stays as it was, but for the trouble.
+  void failed(Entry& entry);
+  /// Compared with what was told, not with the last pass: one that breaks off tells nothing.
+  void conditions(const SandboxId& id, Entry& entry);
+  void gone(const SandboxId& id);
+
+ private:
+  void report(const SandboxId& id, const Report& report);
+
+  Log& log_;
+  Publisher* publisher_ = nullptr;
+};
+
+}  // namespace kcg

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/node/node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kcg {
+
+namespace {
+
+/// Processes that call themselves the shim of one sandbox; more of them are nobody's.
+constexpr std::size_t kMostCandidates = 16;
+
+}  // namespace
+
+Node::Node(Loop& loop, const World& the_world, Config the_config)
+    : world(the_world),
+      config(std::move(the_config)),
+      inputs(config, world.clock),
+      registrations(world.store, world.proc, world.tree.host(),
+                    [this](Pid pid) { return sandboxes.owner(pid); }),
+      turns(loop, world.clock, world.log, scheduler),
+      announcer(world.log) {}
+
+void Node::dirty(const SandboxId& id, Due why) {
+  if (auto* entry = sandboxes.find(id)) entry->look_due = true;
+  enqueue(id, why);
+}
+
+void Node::stirred(Pid pid) {
+  const auto owner = sandboxes.owner(pid);
+  if (!owner) return;
+  if (auto* entry = sandboxes.find(*owner)) entry->stirred.insert(pid);
+  enqueue(*owner, Due::event);
+}
+
+void Node::enqueue(const SandboxId& id, Due why) {
+  if (!looked && why != Due::placement) return;
+  if (auto* entry = sandboxes.find(id)) entry->news = std::min(entry->news.value_or(why), why);
+  scheduler.due(id, why, world.clock.now());
+  turns.arm();
+}
+
+void Node::absorb(const InputChange& change) {
+  for (const auto& id : change.sandboxes) dirty(id, Due::change);
+  read_later();
+}
+
+void Node::read_later() {
+  const auto at = inputs.read_at();
+  if (!at || (reading_at_ && *reading_at_ <= *at)) return;
+  reading_at_ = at;
+  turns.after(*at, [this, at] {
+    if (reading_at_ != at) return;  // an earlier time took its place
+    reading_at_.reset();
+    absorb(inputs.read_again());
+  });
+}
+
+bool Node::add_candidate(const SandboxId& id, Pid pid) {
+  if (!inputs.known(id)) return false;
+  auto& candidates = sandboxes.get(id).record.shim_candidates;
+  candidates.insert(pid);
+  if (candidates.size() > kMostCandidates) candidates.erase(candidates.begin());
+  return true;
+}
+
+}  // namespace kcg

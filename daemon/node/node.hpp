@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rooms of daemon/node share (L8): what is known of the node, and who is to be looked at.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "daemon/follower.hpp"
+#include "daemon/log.hpp"
+#include "daemon/loop.hpp"
+#include "daemon/node/announcer.hpp"
+#include "daemon/node/registrations.hpp"
+#include "daemon/node/sandboxes.hpp"
+#include "daemon/node/scheduler.hpp"
+#include "daemon/node/turns.hpp"
+#include "daemon/node/waiters.hpp"
+#include "daemon/state_store.hpp"
+#include "observe/inputs.hpp"
+#include "pass/pass.hpp"
+
+namespace kcg {
+
+/// Value: the parts of the world that the daemon works on. All outlive it; `systemd` may be null.
+struct World {
+  CgroupTree& tree;
+  ProcView& proc;
+  const Clock& clock;
+  SystemdManager* systemd;
+  StateStore& store;
+  Log& log;
+};
+
+/// Resource: see the head of the file.
+struct Node final {
+  Node(Loop& loop, const World& the_world, Config the_config);
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// It is to be looked at. Before the node has been looked at once not all that speaks for a
+  /// sandbox is known: nothing is concluded, and its turn comes when that look ends. Only what
+  /// executes now is placed at once.
+  void dirty(const SandboxId& id, Due why = Due::event);
+  /// A thread of this process was born, or named itself: if that is all, a glance will do.
+  void stirred(Pid pid);
+  /// What files say has changed. One that is half-written is read again soon, and told of when it
+  /// stays so.
+  void absorb(const InputChange& change);
+  /// A process calls itself the shim of this sandbox; the next pass drops whoever is not proven.
+  /// False: nothing else is known of this id.
+  bool add_candidate(const SandboxId& id, Pid pid);
+
+  World world;
+  Config config;
+  InputStore inputs;
+  Sandboxes sandboxes;
+  Registrations registrations;
+  Scheduler scheduler;
+  Turns turns;
+  Waiters waiters;
+  Announcer announcer;
+  Follower* follower = nullptr;                ///< nullptr: nothing is watched
+  bool looked = false;                         ///< the first look at the whole node has ended
+  std::optional<std::uint64_t> managed_since;  ///< see ObserveContext
+
+ private:
+  void enqueue(const SandboxId& id, Due why);
+  void read_later();
+
+  std::optional<Instant> reading_at_;
+};
+
+}  // namespace kcg

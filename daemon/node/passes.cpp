@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/node/passes.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <utility>
+
+#include "identify/recognise.hpp"
+
+namespace kcg {
+
+namespace {
+
+constexpr Instant kTrimPause = std::chrono::seconds(1);
+/// A pass that takes longer lets others go first.
+constexpr Instant kSlice = std::chrono::milliseconds(10);
+
+/// Nothing in files or memory says that this is Kata's: a runc pod, never looked at further.
+bool ignorable(const Record& record, const Assembled& assembled) {
+  return record.trusted.empty() && record.shim_candidates.empty() && record.found_groups.empty() &&
+         !record.ended && !kata_proof(assembled.inputs);
+}
+
+}  // namespace
+
+PassWorld Passes::pass_world() const {
+  const auto& world = node_.world;
+  return {world.tree, world.proc, world.clock, world.systemd, world.store};
+}
+
+PassOrder Passes::order(const Entry& entry, const Assembled& assembled) const {
+  PassOrder order{node_.config, assembled, std::nullopt};
+  const bool leave = node_.config.placement.existing == ExistingPolicy::leave;
+  if (leave && !entry.adopted) order.managed_since = node_.managed_since;
+  return order;
+}
+
+Round Passes::look(const SandboxId& id, const Entry& entry) const {
+  const auto assembled = node_.inputs.inputs(id);
+  return kcg::look(pass_world(), order(entry, assembled), entry.record);
+}
+
+void Passes::pass(const SandboxId& id, Due why) {
+  if (glance(id, why)) return;
+  auto& entry = node_.sandboxes.get(id);
+  const auto assembled = node_.inputs.inputs(id);
+  if (ignorable(entry.record, assembled)) return forget(id);
+  const auto result = run(id, why, entry, assembled);
+  if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
+  if (result.last) track(id, entry, result.last->observed);
+  if (result.unfinished) {
+    node_.scheduler.resume(id, why);
+    return node_.waiters.passed(id, result.steps, result.failed_step, true);
+  }
+  node_.scheduler.wake(id, result.follow_up.retry_at);
+  entry.glance = glance_after(result, node_.world.clock);
+  entry.look_due = false;
+  if (const auto news = std::exchange(entry.news, std::nullopt)) node_.dirty(id, *news);
+  tell(id, entry, result);
+  const bool open = entry.record.scope.pending.has_value();
+  const bool known = result.last && (result.last->observed.inputs.bundle ||
+                                     result.last->observed.inputs.registration);
+  if (result.follow_up.forget && !known) forget(id);
+  if (result.last) collect_registration(id, result.last->observed);
+  node_.waiters.passed(id, result.steps, result.failed_step, open);
+}
+
+/// Whether a glance at the threads has found all as it was, and nothing else asks for a look.
+bool Passes::glance(const SandboxId& id, Due why) {
+  auto* entry = node_.sandboxes.find(id);
+  if (entry == nullptr || entry->look_due || !entry->glance) return false;
+  const auto look_at = entry->glance->look_at;
+  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
+  const auto seen =
+      look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred, entry->record);
+  if (!seen.as_seen) return false;
+  entry->news.reset();
+  entry->stirred.clear();
+  node_.scheduler.wake(id, seen.again);
+  return true;
+}
+
+/// One turn of a pass; a large VMM's takes several.
+PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
+  auto task = order(entry, assembled);
+  task.so_far = entry.so_far;
+  if (entry.so_far.reading == Instant(0)) {
+    entry.news.reset();
+    entry.stirred.clear();
+  }
+  entry.look_due = true;  // until it is finished
+  task.slice = kSlice;
+  task.failures = entry.failures;
+  task.about_to_look = [&] { hear_groups(id, entry); };
+  unsigned looks = 0;
+  auto result = run_pass(pass_world(), task, entry.record, [&](const Round& round) {
+    ++looks;
+    node_.announcer.done(id, round, node_.config.mode);
+  });
+  if (node_.world.log.enabled(LogLevel::debug))
+    node_.world.log.debug(fmt::format("sandbox '{}': {}, looks: {}", id.str(), name(why), looks));
+  entry.so_far = result.unfinished ? result.so_far : PassProgress{};
+  if (!result.unfinished) entry.failures = result.last ? 0 : entry.failures + 1;
+  return result;
+}
+
+/// What others, and we ourselves, wrote before a look is seen by it.
+void Passes::hear_groups(const SandboxId& id, Entry& entry) {
+  if (node_.follower == nullptr) return;
+  const bool news = entry.news.has_value();
+  node_.follower->hear_groups();
+  if (news) return;
+  entry.news.reset();
+  node_.scheduler.covered(id);
+}
+
+/// Whom the events concern that come from now on: also those between two parts of a pass.
+void Passes::track(const SandboxId& id, Entry& entry, const Observed& observed) {
+  for (const Pid pid : node_.sandboxes.index(id, entry)) node_.world.proc.forget(pid);
+  if (node_.follower != nullptr) node_.follower->follow(id, observed);
+}
+
+void Passes::tell(const SandboxId& id, Entry& entry, const PassResult& result) {
+  if (result.last) {
+    node_.announcer.seen(id, entry, *result.last);
+  } else {
+    node_.scheduler.hold(id, *result.follow_up.retry_at);
+    node_.announcer.failed(entry);
+  }
+  node_.announcer.conditions(id, entry);
+}
+
+void Passes::forget(const SandboxId& id) {
+  const auto* entry = node_.sandboxes.find(id);
+  if (entry == nullptr) return node_.waiters.forget(id);
+  const bool published = entry->published;
+  node_.scheduler.forget(id);
+  node_.world.store.forget_creation(id);  // a scope that was asked for and never came
+  for (const Pid pid : node_.sandboxes.drop(id)) node_.world.proc.forget(pid);
+  give_memory_back();
+  if (node_.follower != nullptr) node_.follower->leave(id);
+  node_.waiters.forget(id);
+  if (published) node_.announcer.gone(id);
+}
+
+/// Nobody has to unregister what has ended; another one of the same id is registered anew.
+void Passes::collect_registration(const SandboxId& id, const Observed& observed) {
+  if (!node_.registrations.over(id, observed)) return;
+  auto& log = node_.world.log;
+  if (const auto dropped = node_.registrations.drop(id); !dropped)
+    return log.limited(LogLevel::warning, id.str(), "store", dropped.error().text);
+  log.info(fmt::format(
+      "sandbox '{}': its registration goes: its processes have ended, and nothing of it is left",
+      id.str()));
+  node_.inputs.set_registration(id, std::nullopt);
+  node_.dirty(id);
+}
+
+/// The allocator keeps what a crowd of sandboxes needed; the node shall have it back when they are
+/// gone. Once per crowd: walking the heap is not free.
+void Passes::give_memory_back() {
+  if (trim_waits_) return;
+  trim_waits_ = true;
+  node_.turns.after(node_.world.clock.now() + kTrimPause, [this] {
+    trim_waits_ = false;
+    node_.world.proc.forget_ended();
+    (void)::malloc_trim(0);  // ignored: whether there was something to give
+  });
+}
+
+}  // namespace kcg

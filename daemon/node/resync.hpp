@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The look at the whole node (L8), at the start, after lost events and every reconcile.interval.
+// Unchanged files cost a stat each; all of it is a job in slices, so that a big node's /proc and
+// groups keep no sandbox waiting.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "daemon/node/node.hpp"
+#include "observe/bundle_dirs.hpp"
+#include "observe/scan.hpp"
+
+namespace kcg {
+
+/// Value: what of the node is still to be looked at.
+struct LeftToLookAt {
+  bool begun = false;
+  std::vector<BundleOrigin> bundles;
+  std::vector<SandboxId> states;
+  std::vector<Pid> pids;
+  std::optional<MarkSearch> marks;  ///< the first time only
+};
+
+/// Resource: see the head of the file. The node outlives it.
+class Resync final {
+ public:
+  explicit Resync(Node& node) : node_(node) {}
+
+  /// Learns which sandboxes there are, and looks at none: that is the loop's. So READY does not
+  /// wait for one that is stuck.
+  void start();
+  /// What the sources may have missed.
+  void resync();
+  /// A source lost events: everything is looked at, but not more often than once per pause.
+  void rescan();
+  /// Called when all sandboxes are known, in the loop; at once if they are.
+  void when_all_known(std::function<void()> act);
+
+ private:
+  void announce(const SandboxId& id);
+  void resync_later();
+  void begin(LeftToLookAt& left);
+  [[nodiscard]] bool go_on();
+  void look_for_shims(std::vector<Pid>& pids);
+  void end();
+  [[nodiscard]] std::vector<SandboxId> youngest_first() const;
+
+  Node& node_;
+  std::optional<LeftToLookAt> left_;
+  bool again_ = false;  ///< something was lost during the present one
+  Instant rescan_allowed_{0};
+  bool rescan_waits_ = false;
+  std::vector<std::function<void()>> early_;
+};
+
+}  // namespace kcg

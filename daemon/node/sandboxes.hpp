@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which sandboxes there are, and whose a process or a unit of systemd is (L8, pure).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "daemon/node/scheduler.hpp"
+#include "model/ids.hpp"
+#include "model/view.hpp"
+#include "pass/glance.hpp"
+#include "pass/pass.hpp"
+#include "record/record.hpp"
+
+namespace kcg {
+
+/// Value: one sandbox between passes.
+struct Entry {
+  Record record;
+  SandboxView view;  ///< last published, without threads
+  bool published = false;
+  std::vector<Condition> told;  ///< the conditions that the journal has heard of
+  PassProgress so_far;          ///< of a pass that is not finished
+  std::optional<Due> news;      ///< the most urgent since a part of what it goes by was read
+  bool look_due = true;         ///< a glance at the threads will not do
+  std::optional<Glance> glance;
+  std::set<Pid> stirred;   ///< processes whose threads were heard of since
+  unsigned failures = 0;   ///< passes in a row
+  bool adopted = false;    ///< placed although it ran before our first start
+  std::vector<Pid> owned;  ///< processes that were proven to be its own
+};
+
+/// Resource: see the head of the file.
+class Sandboxes final {
+ public:
+  [[nodiscard]] Entry* find(const SandboxId& id);
+  [[nodiscard]] const Entry* find(const SandboxId& id) const;
+  /// Made if there is none.
+  [[nodiscard]] Entry& get(const SandboxId& id) { return entries_[id]; }
+  [[nodiscard]] const std::map<SandboxId, Entry>& all() const { return entries_; }
+  [[nodiscard]] std::vector<SandboxId> published() const;
+  /// Drops it, and all that was its own; returns its processes.
+  std::vector<Pid> drop(const SandboxId& id);
+
+  /// A full id of one that was published, or the only one that begins with `text`, of at least 4
+  /// characters. Errors: ManagerError::no_such_sandbox, ManagerError::ambiguous_id.
+  [[nodiscard]] Result<SandboxId> resolve(const std::string& text) const;
+
+  /// Whose proven process this is.
+  [[nodiscard]] std::optional<SandboxId> owner(Pid pid) const;
+  /// Its own processes are those of its record now; returns those that are so no more.
+  std::vector<Pid> index(const SandboxId& id, Entry& entry);
+
+  /// systemd was asked for this unit.
+  void await_unit(const std::string& unit, const SandboxId& id);
+  /// systemd has answered: who waited for it; nullopt: nobody.
+  [[nodiscard]] std::optional<SandboxId> answered(const std::string& unit);
+
+ private:
+  std::map<SandboxId, Entry> entries_;
+  std::map<Pid, SandboxId> owner_;
+  std::map<std::string, SandboxId, std::less<>> units_;
+};
+
+}  // namespace kcg

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A descriptor whose events are read in bounded portions (L6, internal to watch/).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "daemon/loop.hpp"
+
+namespace kcg {
+
+/// Resource: calls `read` when the descriptor is ready. Wake-ups that follow each other fast are a
+/// storm: then events may gather for a moment and are read together, so that a flood costs a
+/// bounded number of wake-ups, and everybody else gets a turn in between.
+class PacedFd final {
+ public:
+  using Read = std::function<void()>;
+  /// The loop does not listen any more.
+  using Failed = std::function<void(const Error&)>;
+
+  PacedFd(Loop& loop, Read read, Failed failed)
+      : loop_(loop), read_(std::move(read)), failed_(std::move(failed)) {}
+
+  /// Must be ended before the descriptor is closed.
+  [[nodiscard]] Status listen(int fd, std::uint32_t events);
+  void stop();
+
+  static constexpr Instant kGather = std::chrono::milliseconds(2);
+
+ private:
+  void woken();
+  void rest(Instant now);
+
+  Loop& loop_;
+  Read read_;
+  Failed failed_;
+  SystemClock clock_;
+  int fd_ = -1;
+  std::uint32_t events_ = 0;
+  Instant woken_{0};
+  Source source_;
+  Source pause_;
+};
+
+}  // namespace kcg

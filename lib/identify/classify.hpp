@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Class of each thread (L3): KVM's word first, then names, then the role of its process.
+#pragma once
+
+#include <vector>
+
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// Classifies all threads of one process; same order as `threads`. A vCPU tid of `kvm` counts only
+/// if it is one of `threads`. Dragonball's shim is classified like a VMM.
+[[nodiscard]] std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
+                                           const std::vector<ThreadFacts>& threads,
+                                           const KvmVcpus& kvm);
+
+}  // namespace kcg

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/glance.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "apply/apply.hpp"
+#include "identify/classify.hpp"
+#include "model/errnos.hpp"
+#include "observe/processes.hpp"
+#include "plan/warm.hpp"
+
+namespace kcg {
+
+namespace {
+
+bool by_key(const ThreadSeen& a, const ThreadSeen& b) { return a.key < b.key; }
+
+void note(ProcessSeen& seen, const std::vector<Thread>& threads) {
+  seen.threads.clear();
+  for (const auto& thread : threads)
+    seen.threads.push_back({thread.facts.key, thread.cls, thread.by});
+  std::sort(seen.threads.begin(), seen.threads.end(), by_key);
+}
+
+ProcessSeen seen_of(const Process& process) {
+  ProcessSeen seen{process.facts.key, process.role, process.hypervisor, {}};
+  note(seen, process.threads);
+  return seen;
+}
+
+/// How many of them there are decides weights.
+bool weighs(ThreadClass cls) { return cls == ThreadClass::vcpu || cls == ThreadClass::io; }
+
+/// One process, now.
+class Eye final {
+ public:
+  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen)
+      : proc_(proc), host_(host), most_(most), seen_(seen) {
+    process_.facts.key = seen.key;
+    process_.role = seen.role;
+    process_.hypervisor = seen.hypervisor;
+  }
+
+  /// False: not as seen, or not readable.
+  [[nodiscard]] bool look() {
+    const auto tids = proc_.tids(pid());
+    if (!tids || tids->size() > most_) return false;
+    std::vector<ThreadFacts> threads(tids->size());
+    for (std::size_t i = 0; i < threads.size(); ++i) threads[i].key.pid = (*tids)[i];
+    auto vcpus = proc_vcpus(threads);
+    if (!vcpus || !read(threads, *vcpus)) return false;
+    // Asked with all that a look knows of them, which is little where KVM tells all.
+    if (asks_threads(*vcpus)) vcpus = vcpus_of(proc_, process_, threads);
+    if (!vcpus) return false;
+    incomplete_ = incomplete(*vcpus);
+    threads_ = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
+    return std::all_of(threads_.begin(), threads_.end(),
+                       [this](const Thread& thread) { return as_seen(thread); }) &&
+           !one_that_weighs_ended();
+  }
+
+  [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
+  [[nodiscard]] bool kvm_incomplete() const { return incomplete_; }
+
+ private:
+  [[nodiscard]] Pid pid() const { return seen_.key.pid; }
+  [[nodiscard]] bool runs_vm() const {
+    return seen_.role == ProcessRole::vmm || seen_.hypervisor == Hypervisor::dragonball;
+  }
+  [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus) const {
+    return runs_vm() && (vcpus.tid_of.empty() || incomplete(vcpus));
+  }
+
+  [[nodiscard]] Result<KvmVcpus> proc_vcpus(const std::vector<ThreadFacts>& threads) {
+    if (!runs_vm()) return KvmVcpus{};
+    auto vcpus = proc_.kvm_vcpus(seen_.key, threads);
+    if (!vcpus && errnos::no_task(vcpus.error().code)) return KvmVcpus{};
+    return vcpus;
+  }
+
+  /// Where KVM tells all, names are all that can tell more; else whatever there is.
+  [[nodiscard]] bool read(std::vector<ThreadFacts>& threads, const KvmVcpus& vcpus) {
+    if (asks_threads(vcpus)) {
+      auto all = proc_.threads(pid(), host_, most_);
+      if (!all) return false;
+      threads = std::move(*all);
+    } else {
+      std::vector<ThreadFacts> living;
+      for (auto& thread : threads) {
+        auto stat = proc_.stat(thread.key.pid);
+        if (!stat && !errnos::no_task(stat.error().code)) return false;
+        if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
+        thread.key = stat->key;
+        thread.comm = std::move(stat->comm);
+        living.push_back(std::move(thread));
+      }
+      threads = std::move(living);
+    }
+    return std::any_of(threads.begin(), threads.end(),
+                       [this](const ThreadFacts& thread) { return thread.key == seen_.key; });
+  }
+
+  [[nodiscard]] bool one_that_weighs_ended() const {
+    return std::any_of(seen_.threads.begin(), seen_.threads.end(), [this](const ThreadSeen& seen) {
+      return weighs(seen.cls) &&
+             std::none_of(threads_.begin(), threads_.end(),
+                          [&](const Thread& thread) { return thread.facts.key == seen.key; });
+    });
+  }
+
+  /// A known one has the class that it had; a new one was born where the leader is, and belongs
+  /// there.
+  [[nodiscard]] bool as_seen(const Thread& thread) {
+    const ThreadSeen wanted{thread.facts.key, thread.cls, thread.by};
+    const auto known = std::lower_bound(seen_.threads.begin(), seen_.threads.end(), wanted, by_key);
+    if (known != seen_.threads.end() && known->key == wanted.key) return known->cls == wanted.cls;
+    if (weighs(wanted.cls)) return false;
+    const ThreadSeen leader{seen_.key};
+    const auto first = std::lower_bound(seen_.threads.begin(), seen_.threads.end(), leader, by_key);
+    if (first == seen_.threads.end() || first->key != seen_.key || first->cls != wanted.cls)
+      return false;
+    if (leaders_groups_.empty()) {
+      const auto facts = proc_.thread(pid(), pid(), host_);
+      if (!facts) return false;
+      leaders_groups_ = facts->groups;
+    }
+    const auto facts = proc_.thread(pid(), wanted.key.pid, host_);
+    return facts && facts->key == wanted.key && facts->groups == leaders_groups_;
+  }
+
+  ProcView& proc_;
+  const Host& host_;
+  std::size_t most_;
+  const ProcessSeen& seen_;
+  Process process_;
+  std::vector<Thread> threads_;
+  std::vector<std::string> leaders_groups_;
+  bool incomplete_ = false;
+};
+
+UnnamedThreads unnamed_of(const Glance& glance) {
+  UnnamedThreads found;
+  found.kvm_incomplete = glance.kvm_incomplete;
+  for (const auto& process : glance.processes) {
+    if (process.role != ProcessRole::vmm) continue;
+    for (const auto& seen : process.threads) found.add(seen.key, seen.cls, seen.by);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {
+  if (!result.last || result.unfinished) return std::nullopt;
+  const auto& [observed, want, plan, report, not_noted] = *result.last;
+  const bool settled = want.act && plan.steps.empty() && !result.follow_up.again;
+  if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
+  Glance glance;
+  glance.kvm_incomplete = observed.kvm_incomplete;
+  glance.look_at = result.follow_up.look_at;
+  for (const auto& process : observed.processes) glance.processes.push_back(seen_of(process));
+  glance.warm = warm_up(observed, want);
+  if (!glance.warm.steps.empty())
+    glance.warm_until = clock.now() + std::chrono::milliseconds(kYoungMs - observed.vmm_age_ms);
+  return glance;
+}
+
+Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
+                        const std::set<Pid>& stirred, Record& record) {
+  bool incomplete = false;
+  const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
+  for (auto& process : glance.processes) {
+    const bool vmm = process.role == ProcessRole::vmm;
+    if (!vmm && !stirred.contains(process.key.pid)) continue;
+    Eye eye(world.proc, world.tree.host(), most, process);
+    if (!eye.look()) return {};
+    note(process, eye.threads());
+    incomplete = incomplete || eye.kvm_incomplete();
+  }
+  if (incomplete != glance.kvm_incomplete) return {};
+  const auto now = world.clock.now();
+  if (config.mode == Mode::enforce && now < glance.warm_until)
+    // ignored: nothing is lost but some milliseconds of the next move
+    (void)apply(glance.warm, world.tree, world.proc, world.systemd);
+  record.unnamed.plan_look(unnamed_of(glance), now);
+  return {true, earlier(glance.look_at, record.unnamed.wake(now))};
+}
+
+}  // namespace kcg

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a whole look would find anything new in a sandbox's threads (L7). A thread that is born,
+// or names itself, and one that nothing names yet, are what makes a sandbox be looked at again most
+// often, and hardly ever anything comes of it. A glance reads these threads and KVM's answer, and
+// nothing else. It decides nothing and moves nobody: where anything is not as it was, or cannot be
+// read, a whole look follows.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "pass/pass.hpp"
+
+namespace kcg {
+
+/// Value: a thread as it was seen last.
+struct ThreadSeen {
+  TaskKey key;
+  ThreadClass cls = ThreadClass::vmm;
+  ClassSource by = ClassSource::fallback;
+};
+
+/// Value: a process whose threads are all where they belong.
+struct ProcessSeen {
+  TaskKey key;
+  ProcessRole role = ProcessRole::descendant;
+  Hypervisor hypervisor = Hypervisor::unknown;
+  std::vector<ThreadSeen> threads;  ///< ascending by key
+};
+
+/// Value: a sandbox that was found as it should be.
+struct Glance {
+  std::vector<ProcessSeen> processes;
+  bool kvm_incomplete = false;
+  Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
+  Instant warm_until{0};
+  std::optional<Instant> look_at;  ///< when there has to be a whole look
+};
+
+/// Of processes with more threads a look is taken in parts.
+inline constexpr std::size_t kMostGlanced = 256;
+
+/// nullopt: a pass with this result leaves something to be done, or to be read.
+[[nodiscard]] std::optional<Glance> glance_after(const PassResult& result, const Clock& clock);
+
+/// Value: what came of it.
+struct Glanced {
+  bool as_seen = false;          ///< else a whole look is needed
+  std::optional<Instant> again;  ///< timer, if all was as seen
+};
+
+/// Looks at the threads of VMMs, and of processes in `stirred`. New threads that are where they
+/// belong are noted in `glance`, and in `record` as threads that nothing names.
+[[nodiscard]] Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
+                                      const std::set<Pid>& stirred, Record& record);
+
+}  // namespace kcg

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/node.hpp"
+
+#include <cerrno>
+#include <optional>
+
+#include "pass/found_node.hpp"
+#include "record/condition_news.hpp"
+
+namespace kcg {
+
+Result<NodeInspection> inspect_node(const Config& config) {
+  const auto found = FoundNode::find(config);
+  if (!found) return forward(found.error());
+  const auto mode = (*found)->tree().host().mode;
+
+  NodeInspection node;
+  node.hierarchy = mode;
+  Config looking = config;
+  looking.mode = Mode::observe;
+  for (auto& [id, record] : (*found)->records()) {
+    const auto assembled = (*found)->inputs(id);
+    const bool marked = !record.found_groups.empty();
+    auto pass = run_pass((*found)->world(), {looking, assembled, std::nullopt}, record);
+    for (auto& view : ignored_bundles(assembled)) node.ignored.push_back(std::move(view));
+    if (!pass.last) return fail(EIO, "sandbox '{}': {}", id.str(), pass.failed_step->text);
+    auto& seen = *pass.last;
+    if (!seen.observed.proven_kata && !marked) {
+      node.ignored.push_back(ignored_view(assembled));
+      continue;
+    }
+    auto view = make_view(seen.observed, seen.want, seen.plan, standing_of(record));
+    node.sandboxes.push_back(
+        {std::move(view),
+         {id.str(), mode, std::move(seen.want), std::move(seen.plan), conditions_of(record)}});
+  }
+  return node;
+}
+
+}  // namespace kcg

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/pass.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "apply/apply.hpp"
+#include "plan/desired.hpp"
+#include "plan/diff.hpp"
+#include "plan/warm.hpp"
+#include "record/fold.hpp"
+#include "record/heals.hpp"
+#include "record/outcomes.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// A guest that starts threads faster than they can be placed is left alone until the next event.
+constexpr unsigned kMostBreaks = 32;
+/// What others wait for one whose look took long.
+constexpr Instant kLongestTurn = std::chrono::milliseconds(40);
+constexpr Instant kFirstDelay = std::chrono::seconds(1);
+constexpr Instant kLongestDelay = std::chrono::minutes(5);
+
+bool creates_groups(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return is<op::Create>(step) || is<op::StartScope>(step);
+  });
+}
+
+/// The report of observe mode: nothing was done.
+Report untouched(const Plan& plan) {
+  Report report;
+  for (const auto& step : plan.steps) report.results.push_back(skipped(step, "observe mode"));
+  return report;
+}
+
+bool counts_as_failure(const StepResult& result) {
+  return result.outcome == Outcome::failed && !overtaken(result) && !still_busy(result);
+}
+
+/// Until its end what was read ahead is ours: looks for the bus leave it alone.
+class Using final {
+ public:
+  explicit Using(ProcView& proc) : proc_(proc) { proc_.use_ahead(true); }
+  ~Using() { proc_.use_ahead(false); }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+ private:
+  ProcView& proc_;
+};
+
+/// One pass under way.
+class Line final {
+ public:
+  Line(const PassWorld& world, const PassOrder& order, Record record)
+      : world_(world), order_(order), record_(std::move(record)) {
+    const auto now = world.clock.now();
+    until_ = order.slice < Instant::max() - now ? now + order.slice : Instant::max();
+    result_.so_far = order.so_far;
+  }
+
+  PassResult run(const std::function<void(const Round&)>& told) {
+    for (bool more = true; more;) {
+      // Not where a part was read before: what changes behind it is looked at again.
+      if (order_.about_to_look && result_.so_far.reading == Instant(0)) order_.about_to_look();
+      if (!read_ahead()) {
+        result_.unfinished = true;
+        break;
+      }
+      more = round();
+      if (told) told(*result_.last);
+      if (!more || world_.clock.now() < until_) continue;
+      result_.unfinished = true;
+      break;
+    }
+    return std::move(result_);
+  }
+
+  Record& record() { return record_; }
+
+ private:
+  /// False: the turn is over first.
+  bool read_ahead() {
+    const auto began = world_.clock.now();
+    const auto late = [this] { return world_.clock.now() >= until_; };
+    ahead_ = to_be_walked();
+    const bool all = std::all_of(ahead_.begin(), ahead_.end(), [&](const TaskKey& process) {
+      return world_.proc.read_ahead(process, world_.tree.host(), late);
+    });
+    result_.so_far.reading += world_.clock.now() - began;
+    return all;
+  }
+
+  /// Whose threads will be looked at, as far as that is known: a VMM that is not proven yet is a
+  /// child of its shim.
+  [[nodiscard]] std::vector<TaskKey> to_be_walked() const {
+    std::vector<TaskKey> found;
+    bool vmm = false;
+    for (const auto& trusted : record_.trusted) {
+      found.push_back(trusted.key);
+      vmm = vmm || trusted.role == ProcessRole::vmm;
+    }
+    if (vmm) return found;
+    for (const auto& trusted : record_.trusted) {
+      const auto children = world_.proc.children(trusted.key.pid);
+      if (!children) continue;  // the look tells why
+      for (const Pid child : *children)
+        if (const auto stat = world_.proc.stat(child)) found.push_back(stat->key);
+    }
+    return found;
+  }
+
+  Round look_with_what_was_read() {
+    const Using using_ahead(world_.proc);
+    auto seen = look(world_, order_, record_);
+    for (const auto& process : ahead_) world_.proc.drop_ahead(process.pid);
+    return seen;
+  }
+
+  /// Returns whether another one is to follow.
+  bool round() {
+    const auto began = world_.clock.now();
+    auto seen = look_with_what_was_read();
+    const auto now = world_.clock.now();
+    seen.plan = without_contested(seen.plan, record_, seen.observed, now);
+    const bool writes = order_.config.mode == Mode::enforce;
+    if (writes && seen.plan.steps.empty()) stay_warm(seen);
+    // One that takes long to look at takes as long to act upon, else it would never be done.
+    const auto looking = std::exchange(result_.so_far.reading, Instant(0)) + (now - began);
+    if (writes)
+      act(seen, std::max(until_, now + std::min(looking, kLongestTurn)));
+    else
+      seen.report = untouched(seen.plan);
+    const bool broken_off = seen.report.results.size() < seen.plan.steps.size();
+    note(seen.report);
+    auto& so_far = result_.so_far;
+    ++(broken_off ? so_far.breaks : so_far.rounds);
+    const unsigned number = broken_off ? 1 : std::min(so_far.rounds, kRounds);
+    auto folded = fold(record_, seen.observed, seen.want, seen.report, number, world_.clock.now(),
+                       world_.clock.wall_seconds());
+    record_ = std::move(folded.record);
+    result_.follow_up = folded.follow_up;
+    result_.last = std::move(seen);
+    return broken_off ? so_far.breaks < kMostBreaks : folded.follow_up.again;
+  }
+
+  void act(Round& seen, Instant until) {
+    if (seen.plan.steps.empty()) return;
+    const auto& id = order_.assembled.inputs.id;
+    if (creates_groups(seen.plan)) {
+      if (const auto noted = world_.notes.note_creation(id); !noted) seen.not_noted = noted.error();
+    }
+    seen.report = apply(seen.plan, world_.tree, world_.proc, world_.systemd,
+                        [&] { return world_.clock.now() >= until; });
+    // Of a part of the plan it is not known whether what was made was marked as well.
+    const bool whole = seen.report.results.size() == seen.plan.steps.size();
+    if (whole && !creation_open(seen.report)) world_.notes.forget_creation(id);
+  }
+
+  void stay_warm(const Round& seen) {
+    // ignored: nothing is lost but some milliseconds of the next move
+    (void)apply(warm_up(seen.observed, seen.want), world_.tree, world_.proc, world_.systemd);
+  }
+
+  void note(const Report& report) {
+    result_.steps += static_cast<std::uint32_t>(report.done());
+    for (const auto& one : report.results)
+      if (counts_as_failure(one) && !result_.failed_step)
+        result_.failed_step = Error{one.code, one.text};
+  }
+
+  const PassWorld& world_;
+  const PassOrder& order_;
+  Record record_;
+  std::vector<TaskKey> ahead_;  ///< read ahead for the next look
+  Instant until_{};
+  PassResult result_;
+};
+
+/// The record as it was, with the trouble in it.
+PassResult failed(Record& record, unsigned before, const std::string& why, const Clock& clock) {
+  const auto same = [](const ActiveCondition& active) {
+    return active.condition.condition == ConditionName::pass_failed;
+  };
+  const auto old = std::find_if(record.conditions.begin(), record.conditions.end(), same);
+  const auto since = old == record.conditions.end() ? clock.wall_seconds() : old->since;
+  std::erase_if(record.conditions, same);
+  record.conditions.push_back(
+      {{ConditionName::pass_failed, "looking at it, or placing it, failed unexpectedly: " + why},
+       since});
+  record.state = SandboxState::degraded;
+  PassResult result;
+  result.follow_up.retry_at = clock.now() + doubled(kFirstDelay, before, kLongestDelay);
+  result.failed_step = Error{EIO, why};
+  return result;
+}
+
+}  // namespace
+
+Round look(const PassWorld& world, const PassOrder& order, const Record& record) {
+  ObserveContext context;
+  context.managed_since = order.managed_since;
+  context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
+  Round round;
+  round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
+                                   order.assembled, record, context);
+  round.want = desired(order.config, round.observed);
+  round.plan = diff(round.observed, round.want);
+  return round;
+}
+
+PassResult run_pass(const PassWorld& world, const PassOrder& order, Record& record,
+                    const std::function<void(const Round&)>& told) {
+  std::string why;
+  try {
+    Line line(world, order, record);
+    auto result = line.run(told);
+    record = std::move(line.record());
+    return result;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+    why = "unknown exception";
+  }
+  return failed(record, order.failures, why, world.clock);
+}
+
+}  // namespace kcg

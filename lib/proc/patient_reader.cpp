@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proc/patient_reader.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace kcg {
+
+/// One file to be read. Until it is answered it is the thread's, then the asker's.
+struct PatientReader::Question {
+  Fd file;
+  std::string
+      text;  ///< as long as may be read; made by the asker, so that threads allocate nothing
+  std::size_t size = 0;
+  int code = 0;
+  bool answered = false;
+};
+
+struct PatientReader::Shared {
+  std::mutex mutex;
+  std::condition_variable asked;
+  std::condition_variable answered;
+  std::deque<std::shared_ptr<Question>> waiting;
+  std::size_t threads = 0;
+  std::size_t busy = 0;  ///< threads that read
+  bool over = false;
+};
+
+namespace {
+
+/// Reads to the end, or to the end of the buffer.
+int read_into(int fd, std::string& text, std::size_t& size) {
+  while (size < text.size()) {
+    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
+    if (got == 0) return 0;
+    if (got > 0) {
+      size += static_cast<std::size_t>(got);
+      continue;
+    }
+    const int code = errno;
+    if (code != EINTR) return code;
+  }
+  return 0;
+}
+
+/// Signals are the loop's: none may choose a reader.
+class AllSignalsBlocked final {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);  // ignored: cannot fail with a valid set
+  }
+  ~AllSignalsBlocked() {
+    (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);  // ignored: likewise
+  }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+PatientReader::PatientReader(Limits limits) : limits_(limits), shared_(new Shared) {}
+
+PatientReader::~PatientReader() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->over = true;
+  shared_->asked.notify_all();
+}
+
+Status PatientReader::add_thread() {
+  const AllSignalsBlocked blocked;
+  const auto work = [shared = shared_] {
+    std::unique_lock lock(shared->mutex);
+    for (;;) {
+      shared->asked.wait(lock, [&] { return shared->over || !shared->waiting.empty(); });
+      if (shared->over) return;
+      const auto question = std::move(shared->waiting.front());
+      shared->waiting.pop_front();
+      ++shared->busy;
+      lock.unlock();
+      const int code = read_into(question->file.get(), question->text, question->size);
+      question->file = Fd();
+      lock.lock();
+      question->code = code;
+      question->answered = true;
+      --shared->busy;
+      shared->answered.notify_all();
+    }
+  };
+  try {
+    std::thread(work).detach();
+  } catch (const std::system_error& error) {
+    return fail(EAGAIN, "no thread to read it: {}", error.what());
+  }
+  ++shared_->threads;
+  return {};
+}
+
+Result<std::string> PatientReader::read(const TaskKey& task,
+                                        const std::function<Result<Fd>()>& open) {
+  std::unique_lock lock(shared_->mutex);
+  auto known = asked_.find(task);
+  if (known == asked_.end()) {
+    if (shared_->busy + shared_->waiting.size() >= shared_->threads) {
+      if (shared_->threads >= limits_.threads)
+        return fail(EAGAIN, "{} others hang already", shared_->threads);
+      if (auto added = add_thread(); !added) return forward(added.error());
+    }
+    auto file = open();
+    if (!file) return forward(file.error());
+    auto question = std::make_shared<Question>();
+    question->file = std::move(*file);
+    question->text.resize(limits_.bytes);
+    shared_->waiting.push_back(question);
+    known = asked_.emplace(task, std::move(question)).first;
+    shared_->asked.notify_one();
+    (void)shared_->answered.wait_for(  // ignored: looked at below
+        lock, limits_.patience, [&] { return known->second->answered; });
+  }
+  if (!known->second->answered) return fail(EAGAIN, "it hangs");
+  const auto question = std::move(known->second);
+  asked_.erase(known);
+  if (question->code != 0) return fail(question->code, "read: {}", errno_text(question->code));
+  return question->text.substr(0, question->size);
+}
+
+void PatientReader::forget(Pid pid) {
+  const std::lock_guard lock(shared_->mutex);
+  std::erase_if(asked_, [pid](const auto& one) { return one.first.pid == pid; });
+}
+
+void PatientReader::forget_if(const std::function<bool(const TaskKey&)>& ended) {
+  const std::lock_guard lock(shared_->mutex);
+  std::erase_if(asked_, [&](const auto& one) { return ended(one.first); });
+}
+
+std::size_t PatientReader::hanging() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->busy + shared_->waiting.size();
+}
+
+}  // namespace kcg

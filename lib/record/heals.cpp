@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/heals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "layout/layout.hpp"
+#include "record/outcomes.hpp"
+
+namespace kcg {
+
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+/// So often somebody may undo the same thing, within the window or in passes one after the other:
+/// where only the resync looks, a minute holds two.
+constexpr std::size_t kRepairs = 5;
+constexpr Instant kWindow = seconds(60);
+constexpr Instant kFirstDelay = seconds(30);
+constexpr Instant kLongestDelay = minutes(10);
+
+/// Processes that a plan moves as a whole, with the hierarchy.
+using Moved = std::set<std::pair<Pid, std::string>>;
+
+/// Nobody's for what moves nobody.
+std::pair<Pid, std::string> place_of(const Step& step) {
+  if (const auto* thread = as<op::MoveThread>(step)) return {thread->process, step.group.hierarchy};
+  const auto* process = as<op::MoveProcess>(step);
+  return {process == nullptr ? 0 : process->task.pid, step.group.hierarchy};
+}
+
+/// What a step is counted by: "task 12", "cpu.max of /a/b"; "" for what cannot be contested.
+std::string key_of(const Step& step) {
+  if (const auto* move = move_of(step)) return fmt::format("task {}", move->task.pid);
+  if (const auto* change = change_of(step))
+    return fmt::format("{} of {}", change->key, step.group.path.str());
+  return "";
+}
+
+/// In several hierarchies a thread has several places, but one class.
+std::string value_of(const Step& step) {
+  if (const auto* move = move_of(step)) return std::string(name(move->cls));
+  const auto* change = change_of(step);
+  return change == nullptr ? "" : change->new_value;
+}
+
+/// Where Kata itself puts its threads, again and again.
+std::set<std::string> katas_places(const Observed& observed) {
+  std::set<std::string> places;
+  if (const auto& path = observed.cgroups_path)
+    for (const auto& kata : kata_paths(observed.inputs.id, *path)) places.insert(kata.str());
+  return places;
+}
+
+/// Nobody fights: Kata's own pull-backs, and threads that follow a process that somebody moved.
+class Ordinary final {
+ public:
+  Ordinary(const Observed& observed, Moved moved)
+      : katas_(katas_places(observed)), moved_(std::move(moved)) {}
+  [[nodiscard]] bool operator()(const Step& step) const {
+    const auto* move = move_of(step);
+    if (move == nullptr) return false;
+    return katas_.contains(move->from) ||
+           (is<op::MoveThread>(step) && moved_.contains(place_of(step)));
+  }
+
+ private:
+  std::set<std::string> katas_;
+  Moved moved_;
+};
+
+/// Value: what one pass did to one thread or file; the steps of several hierarchies, or a list that
+/// is widened first and narrowed later, are one doing.
+struct Doing {
+  std::string value;  ///< the last one
+  std::string found;  ///< the first one
+  std::optional<GroupRef> group;
+  bool undone = false;      ///< something stood there, and not by Kata's ordinary doing
+  bool by_systemd = false;  ///< who may not have done it yet when we look again
+};
+
+std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ordinary) {
+  std::map<std::string, Doing> doings;
+  for (const auto& result : report.results) {
+    const auto& step = result.step;
+    const bool asked = is<op::SetScope>(step) && result.outcome == Outcome::pending;
+    auto key = key_of(step);
+    if (key.empty() || (result.outcome != Outcome::done && !asked)) continue;
+    const auto [it, first] = doings.try_emplace(std::move(key));
+    auto& doing = it->second;
+    const auto found = text_of(step).old_value;
+    if (first) doing.found = found;
+    if (move_of(step) == nullptr) doing.group = step.group;
+    doing.value = value_of(step);
+    // A file that could not be read is not one that somebody emptied.
+    doing.undone = doing.undone || (!found.empty() && !ordinary(step));
+    doing.by_systemd = asked;
+  }
+  return doings;
+}
+
+std::set<std::string> planned(const Report& report) {
+  std::set<std::string> keys;
+  for (const auto& result : report.results) keys.insert(key_of(result.step));
+  return keys;
+}
+
+void judge(HealCount& heal, Instant now) {
+  const bool contested =
+      heal.delay > Instant(0) || heal.times.size() > kRepairs || heal.row > kRepairs;
+  if (!contested || heal.quiet_until > now) return;
+  heal.delay = std::min(heal.delay == Instant(0) ? kFirstDelay : heal.delay * 2, kLongestDelay);
+  heal.quiet_until = now + heal.delay;
+}
+
+void count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
+  const bool ours = heal.written != doing.value;  // a first write, or a changed wish
+  if (ours) heal = HealCount{};
+  const bool undone = !ours && doing.undone && (heal.held || !doing.by_systemd);
+  heal.written = doing.value;
+  heal.group = doing.group;
+  heal.last = now;
+  heal.held = false;
+  if (!undone) return;
+  heal.found = doing.found;
+  heal.times.push_back(now);
+  heal.row += round == 1 ? 1U : 0U;
+  judge(heal, now);
+}
+
+/// Nothing had to be done about it. The rounds of one pass are one look.
+void found_held(HealCount& heal, unsigned round) {
+  heal.held = true;
+  if (round == 1) heal.row = 0;
+}
+
+/// A contest ends when nobody came back for long.
+void calm(HealCount& heal, Instant now) {
+  std::erase_if(heal.times, [&](Instant t) { return t + kWindow < now; });
+  if (heal.last + kLongestDelay < now) heal.row = 0;
+  if (heal.delay > Instant(0) && heal.quiet_until + kLongestDelay < now) {
+    heal.delay = heal.quiet_until = Instant(0);
+    heal.row = 0;
+  }
+}
+
+/// Tasks come and go; a file is remembered as long as its group.
+bool forgotten(const HealCount& heal, const Observed& observed, Instant now) {
+  if (heal.group) return observed.group(*heal.group) == nullptr;
+  return heal.times.empty() && heal.row == 0 && heal.delay == Instant(0) &&
+         heal.last + kWindow < now;
+}
+
+/// What was made anew has never been written to.
+void forget_made(Record& record, const Report& report) {
+  for (const auto& result : report.results) {
+    const bool made = is<op::Create>(result.step) || is<op::StartScope>(result.step);
+    if (!made || result.outcome == Outcome::skipped) continue;
+    std::erase_if(record.heals.counts,
+                  [&](const auto& entry) { return entry.second.group == result.step.group; });
+  }
+}
+
+Moved moved_by(const Report& report) {
+  Moved moved;
+  for (const auto& result : report.results)
+    if (is<op::MoveProcess>(result.step)) moved.insert(place_of(result.step));
+  return moved;
+}
+
+std::string described(const std::string& key, const HealCount& heal) {
+  const auto delay = std::chrono::duration_cast<seconds>(heal.delay).count();
+  const bool task = !heal.group;
+  return fmt::format("{}: somebody else {} '{}' again and again{}; it is left alone for {} s", key,
+                     task ? "moves it to" : "writes", escaped(heal.found),
+                     task ? "" : fmt::format(" where '{}' was written", escaped(heal.written)),
+                     delay);
+}
+
+}  // namespace
+
+void count_heals(Record& record, const Observed& observed, const Report& report, unsigned round,
+                 Instant now) {
+  forget_made(record, report);
+  std::erase_if(record.heals.counts,
+                [&](const auto& entry) { return forgotten(entry.second, observed, now); });
+  const auto touched = planned(report);
+  for (auto& [key, heal] : record.heals.counts) {
+    calm(heal, now);
+    // While it is left alone it is in no plan.
+    if (heal.quiet_until <= now && !touched.contains(key)) found_held(heal, round);
+  }
+  for (const auto& [key, doing] : doings_of(report, Ordinary(observed, moved_by(report))))
+    count(record.heals.counts[key], doing, round, now);
+}
+
+std::optional<Condition> contest_condition(const Record& record) {
+  std::string text;
+  unsigned more = 0;
+  for (const auto& [key, heal] : record.heals.counts) {
+    if (heal.delay == Instant(0)) continue;
+    if (text.empty())
+      text = described(key, heal);
+    else
+      ++more;
+  }
+  if (text.empty()) return std::nullopt;
+  if (more > 0) text += fmt::format("; and {} more", more);
+  return Condition{ConditionName::contested, text};
+}
+
+Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
+                       Instant now) {
+  Moved moved;
+  std::map<std::string, std::string> wish;  // what the plan leaves in the end
+  for (const auto& step : plan.steps) {
+    if (is<op::MoveProcess>(step)) moved.insert(place_of(step));
+    wish[key_of(step)] = value_of(step);
+  }
+  const Ordinary ordinary(observed, moved);
+  const auto left_alone = [&](const Step& step) {
+    const auto key = key_of(step);
+    const auto heal =
+        key.empty() || ordinary(step) ? record.heals.counts.end() : record.heals.counts.find(key);
+    return heal != record.heals.counts.end() && heal->second.quiet_until > now &&
+           heal->second.written == wish[key];
+  };
+  Moved left;  // processes that stay where they are, and their threads with them
+  Plan rest;
+  for (const auto& step : plan.steps) {
+    if (by_systemd(step) && record.scope.tries > 0 && now < record.scope.due) continue;
+    if (is<op::MoveThread>(step) && left.contains(place_of(step))) continue;
+    if (!left_alone(step))
+      rest.steps.push_back(step);
+    else if (is<op::MoveProcess>(step))
+      left.insert(place_of(step));
+  }
+  return rest;
+}
+
+}  // namespace kcg

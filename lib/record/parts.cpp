@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kcg {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Instant kMoveRetry = milliseconds(6);
+/// After this many doublings it is said, and left to events and the resync.
+constexpr Instant kLongestRemovalPause = milliseconds(1 << (kRemovalTries - 1));
+/// What could not be read is read again after this, doubling up to half a minute.
+constexpr Instant kUnreadRetry = milliseconds(50);
+constexpr Instant kUnreadRetryMost = milliseconds(25'600);
+
+/// What is over needs no look of its own.
+std::optional<Instant> still_ahead(Instant due, Instant now) {
+  return due > now ? std::optional(due) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+std::optional<Instant> Heals::wake(Instant now) const {
+  std::optional<Instant> next;
+  for (const auto& [key, heal] : counts) next = earlier(next, still_ahead(heal.quiet_until, now));
+  return next;
+}
+
+std::optional<Instant> VmmLife::wake(Instant now) const {
+  return ended ? still_ahead(*ended + kVmmEndGrace, now) : std::nullopt;
+}
+
+std::optional<Instant> ScopeTries::wake(Instant now) const {
+  if (pending) return asked + kJobTimeout;
+  return tries > 0 ? std::optional(std::max(due, now)) : std::nullopt;
+}
+
+std::optional<Instant> Retries::wake(Instant now) const {
+  if (removals > 0 && removals <= kRemovalTries)
+    return now + doubled(milliseconds(1), removals - 1, kLongestRemovalPause);
+  if (moves > 0 && moves <= kMoveTries) return now + kMoveRetry;
+  return std::nullopt;
+}
+
+std::optional<Instant> Unread::wake(Instant now) const {
+  if (tries == 0) return std::nullopt;
+  return now + doubled(kUnreadRetry, tries - 1, kUnreadRetryMost);
+}
+
+std::optional<Instant> Failures::wake(Instant now) const {
+  std::optional<Instant> next;
+  for (const auto& [step, first] : since) next = earlier(next, still_ahead(first + kEndGrace, now));
+  return next;
+}
+
+std::optional<Instant> Unrest::wake(Instant now) const {
+  return vcpuless_since ? still_ahead(*vcpuless_since + kVcpuGrace, now) : std::nullopt;
+}
+
+void UnnamedThreads::add(const TaskKey& key, ThreadClass cls, ClassSource by) {
+  any_vcpu = any_vcpu || cls == ThreadClass::vcpu;
+  if (by == ClassSource::fallback || by == ClassSource::role) keys.insert(key);
+}
+
+void Unnamed::plan_look(UnnamedThreads found, Instant now) {
+  if (!std::includes(threads.begin(), threads.end(), found.keys.begin(), found.keys.end())) {
+    looks = 0;
+    since = now;
+  }
+  threads = std::move(found.keys);
+  due.reset();
+  if (threads.empty()) return;
+  const auto age = now - since;
+  if (age > milliseconds(500)) {
+    if (found.kvm_incomplete)
+      due = now + std::clamp<Instant>(age, milliseconds(500), seconds(30));
+    else if (!found.any_vcpu && age < kVcpuGrace)
+      due = since + kVcpuGrace;
+    else if (!found.any_vcpu)
+      due = now + std::min<Instant>(age, seconds(30));
+    return;
+  }
+  due = now + doubled(milliseconds(1), looks++, milliseconds(32));
+}
+
+}  // namespace kcg

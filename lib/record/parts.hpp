@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is remembered beside plain facts (L4): one part for each concern. A part knows when it wants
+// its sandbox looked at again; nullopt: nothing is waited for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "model/host.hpp"
+#include "model/observed.hpp"
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// A step that fails when its sandbox ends fails for no longer than this.
+inline constexpr Instant kEndGrace = std::chrono::milliseconds(500);
+/// By then a VMM shows its vCPUs; one that fills huge pages first, or whose processor is emulated,
+/// takes seconds.
+inline constexpr Instant kVcpuGrace = std::chrono::seconds(5);
+/// Longer than any ordinary end of a VMM that was seen.
+inline constexpr Instant kVmmEndGrace = std::chrono::seconds(15);
+/// systemd ends every job, or answers, long before this; a bus that was lost does neither.
+inline constexpr Instant kJobTimeout = std::chrono::seconds(90);
+inline constexpr unsigned kRemovalTries = 10;
+/// A task that is still being created refuses to be moved.
+inline constexpr unsigned kMoveTries = 5;
+
+/// The earlier one, if any.
+[[nodiscard]] std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b);
+
+/// Value: what we last wrote to one file, or made of one thread, and how often somebody undid it.
+struct HealCount {
+  std::string written;            ///< the file's text; the thread's class
+  std::optional<GroupRef> group;  ///< the file's: both are forgotten together
+  Instant last{0};                ///< when we wrote it
+  bool held = false;              ///< it was seen as we wrote it
+  std::string found;              ///< what somebody had put there last
+  std::vector<Instant> times;     ///< when it was found undone, in the last 60 s
+  unsigned row = 0;               ///< passes in a row that found it undone
+  Instant quiet_until{0};         ///< contested: not before this
+  Instant delay{0};
+  bool operator==(const HealCount&) const = default;
+};
+
+/// Value: by "task 123" or "cpu.max of /a/b".
+struct Heals {
+  std::map<std::string, HealCount> counts;
+  /// When the next contested thing may be tried again.
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const Heals&) const = default;
+};
+
+/// Value: what became of the VMM, as far as was seen.
+struct VmmLife {
+  Pid pid = 0;              ///< 0: none was seen
+  bool state_seen = false;  ///< Kata had state for it
+  std::optional<Instant> ended;
+  std::int64_t ended_wall = 0;  ///< seconds since the epoch; 0: before anybody looked
+  /// When it will be clear that Kata did not want its end.
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const VmmLife&) const = default;
+};
+
+/// Value: what systemd was asked for and has not done yet.
+struct ScopeTries {
+  std::optional<PendingJob> pending;
+  unsigned tries = 0;
+  Instant asked{0};
+  Instant due{0};       ///< not asked again before
+  std::string problem;  ///< why it was not done, in systemd's words
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const ScopeTries&) const = default;
+};
+
+/// Value: how often in a row the kernel has refused what it grants a moment later.
+struct Retries {
+  unsigned removals = 0;
+  unsigned moves = 0;  ///< EINVAL: the task was still being created
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const Retries&) const = default;
+};
+
+/// Value: looks in a row at which something could not be read.
+struct Unread {
+  unsigned tries = 0;
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const Unread&) const = default;
+};
+
+/// Value: steps that may have failed by an end.
+struct Failures {
+  std::map<std::string, Instant> since;  ///< by step
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const Failures&) const = default;
+};
+
+/// Value: threads that are not as they should be, since when.
+struct Unrest {
+  std::optional<Instant> restless_since;  ///< threads have moved in each round since
+  std::optional<Instant> vcpuless_since;  ///< the VMM has shown no vCPU since
+  [[nodiscard]] std::optional<Instant> wake(Instant now) const;
+  bool operator==(const Unrest&) const = default;
+};
+
+/// Value: the VMM's threads that nothing has named yet, and what is known beside them.
+struct UnnamedThreads {
+  std::set<TaskKey> keys;
+  bool any_vcpu = false;
+  bool kvm_incomplete = false;  ///< KVM knows a vCPU whose thread it does not know yet
+  void add(const TaskKey& key, ThreadClass cls, ClassSource by);
+};
+
+/// Value: VMM threads that nothing has named yet.
+struct Unnamed {
+  std::set<TaskKey> threads;
+  unsigned looks = 0;  ///< how often they were looked at again
+  Instant since{0};
+  std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so
+  /// Notes what was seen and when it is looked at again: after 1, 2, 4, 8, 16 ms, then every 32 ms
+  /// up to 500 ms. A vCPU that KVM knows but that has not run yet, and a VMM that shows none, for
+  /// as long, with doubling delay: KVM tells nobody when it comes to know one.
+  void plan_look(UnnamedThreads found, Instant now);
+  [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
+  bool operator==(const Unnamed&) const = default;
+};
+
+/// Value: v2: where the memory of the sandbox is charged is looked at once.
+struct ChargeLook {
+  std::optional<Instant> due;
+  bool seen = false;
+  [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
+  bool operator==(const ChargeLook&) const = default;
+};
+
+}  // namespace kcg

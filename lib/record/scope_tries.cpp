@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/scope_tries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernel/unit_properties.hpp"
+#include "layout/scope.hpp"
+
+namespace kcg {
+
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Instant kFirstDelay = seconds(1);
+constexpr Instant kLongestDelay = minutes(10);
+
+bool asks_systemd(const StepResult& result) {
+  return by_systemd(result.step) && result.outcome != Outcome::skipped;
+}
+
+bool holds(const GroupState& group, const std::vector<WantedFile>& files) {
+  return std::all_of(files.begin(), files.end(), [&](const WantedFile& file) {
+    return as_systemd_writes(file, group.file(file.key).value_or(""));
+  });
+}
+
+/// Every scope exists and has its limits.
+bool in_order(const Observed& observed, const Desired& desired) {
+  return std::all_of(desired.groups.begin(), desired.groups.end(), [&](const WantedGroup& wanted) {
+    const auto* now = observed.group(wanted.ref);
+    return !wanted.scope ||
+           (now != nullptr && holds(*now, wanted.seeds) && holds(*now, wanted.limits));
+  });
+}
+
+void count_try(ScopeTries& scope, Instant now) {
+  scope.asked = now;
+  scope.due = now + doubled(kFirstDelay, scope.tries++, kLongestDelay);
+}
+
+}  // namespace
+
+std::optional<PendingJob> open_job(const Observed& observed,
+                                   const std::optional<PendingJob>& pending) {
+  if (!pending) return std::nullopt;
+  const bool made = std::any_of(observed.groups.begin(), observed.groups.end(), [&](const auto& g) {
+    return g.first.path.name() == pending->unit;
+  });
+  return made == pending->limits ? pending : std::nullopt;
+}
+
+void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
+                       const Report& report, Instant now) {
+  record.scope.pending = observed.pending;
+  if (record.scope.pending && record.scope.asked + kJobTimeout <= now) {
+    record.scope.problem = fmt::format("no answer within {} s",
+                                       std::chrono::duration_cast<seconds>(kJobTimeout).count());
+    record.scope.pending.reset();
+  }
+  if (observed.gone || (!record.scope.pending && in_order(observed, desired))) {
+    record.scope.tries = 0;
+    record.scope.problem.clear();
+  }
+  bool asked = false;
+  for (const auto& result : report.results) {
+    if (!asks_systemd(result)) continue;
+    asked = true;
+    if (result.outcome == Outcome::pending)
+      record.scope.pending = PendingJob{unit_of(result.step.group), is<op::SetScope>(result.step)};
+  }
+  if (asked) count_try(record.scope, now);
+}
+
+std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
+                                         const Report& report) {
+  // Asked again, it stays until systemd has done it.
+  if (record.scope.tries == 0 || (record.scope.pending && record.scope.tries == 1))
+    return std::nullopt;
+  if (std::any_of(report.results.begin(), report.results.end(), [](const StepResult& result) {
+        return asks_systemd(result) && result.outcome == Outcome::failed;
+      }))
+    return std::nullopt;
+  const auto unit = desired.sandbox_cgroup.name();
+  const auto& problem = record.scope.problem;
+  const auto times = record.scope.tries == 1 ? "once" : fmt::format("{} times", record.scope.tries);
+  return Condition{
+      ConditionName::scope_failed,
+      fmt::format("systemd was asked {} for what {} needs and has not done it: "
+                  "{}; it is asked again later; see 'systemctl status {}'",
+                  times, unit, problem.empty() ? "nothing came of it" : problem, unit)};
+}
+
+std::optional<Instant> scope_wake(const Record& record, const Observed& observed, Instant now) {
+  if (const auto due = record.scope.wake(now)) return due;
+  const bool left =
+      std::any_of(record.found_groups.begin(), record.found_groups.end(),
+                  [&](const auto& group) { return left_to_systemd(observed, group); });
+  if (left && record.ended) return *record.ended + kScopeRemovalGrace;
+  return std::nullopt;
+}
+
+void end_job(Record& record, const std::string& unit, const std::string& problem) {
+  if (!record.scope.pending || record.scope.pending->unit != unit) return;
+  record.scope.pending.reset();
+  record.scope.problem = problem;
+}
+
+}  // namespace kcg

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/view.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "kernel/limit_text.hpp"
+#include "model/limit_files.hpp"
+#include "model/ticks.hpp"
+#include "sizing/containers.hpp"
+#include "sizing/sizing.hpp"
+
+namespace kcg {
+
+namespace {
+
+const WantedProcess::Member* wanted_member(const Desired& desired, const TaskKey& process,
+                                           const TaskKey& thread) {
+  for (const auto& wanted : desired.processes) {
+    if (wanted.key != process) continue;
+    for (const auto& member : wanted.threads)
+      if (member.key == thread) return &member;
+  }
+  return nullptr;
+}
+
+/// The hierarchy whose groups are shown: the first in which threads are placed one by one.
+std::size_t shown_hierarchy(const Host& host) {
+  for (std::size_t i = 0; i < host.hierarchies.size(); ++i)
+    if (host.hierarchies[i].splits_threads()) return i;
+  return 0;
+}
+
+ThreadView thread_view(const Observed& observed, const Desired& desired, const Process& process,
+                       const Thread& thread) {
+  ThreadView view;
+  view.pid = process.facts.key.pid;
+  view.tid = thread.facts.key.pid;
+  view.role = process.role;
+  view.cls = thread.cls;
+  view.by = thread.by;
+  view.comm = thread.facts.comm;
+  view.cpu_usec = thread.facts.cpu_ticks * kUsecPerTick;
+  const auto shown = shown_hierarchy(observed.host);
+  const auto& groups = thread.facts.groups;
+  if (shown < groups.size()) view.group_now = groups[shown];
+  const auto* member = wanted_member(desired, process.facts.key, thread.facts.key);
+  if (member == nullptr) return view;
+  view.placed = true;
+  for (std::size_t i = 0; i < member->paths.size() && i < groups.size(); ++i)
+    if (member->paths[i] && member->paths[i]->str() != groups[i]) view.placed = false;
+  if (shown < member->paths.size() && member->paths[shown])
+    view.group_wanted = member->paths[shown]->str();
+  return view;
+}
+
+GroupView& group_entry(std::vector<GroupView>& views, const WantedGroup& wanted) {
+  for (auto& view : views)
+    if (view.path == wanted.ref.path.str()) return view;
+  GroupView view;
+  view.role = wanted.role;
+  view.path = wanted.ref.path.str();
+  view.type = wanted.type;
+  view.exists = true;
+  return views.emplace_back(std::move(view));
+}
+
+void add_state(GroupView& view, const GroupState& now) {
+  for (const auto& [key, value] : now.files)
+    if (is_limit_file(key)) view.limits[key] = value;
+  for (const auto* key : {"memory.current", "memory.usage_in_bytes"})
+    if (const auto text = now.file(key)) view.memory_current = parse_u64(*text);
+}
+
+/// What the plan would write: it knows which texts mean the same.
+void add_wanted(std::vector<GroupView>& views, const Plan& plan) {
+  for (const auto& step : plan.steps) {
+    const auto* change = change_of(step);
+    for (auto& view : views)
+      if (change != nullptr && view.path == step.group.path.str())
+        view.wanted[change->key] = change->new_value;
+  }
+}
+
+std::vector<GroupView> group_views(const Observed& observed, const Desired& desired,
+                                   const Plan& plan) {
+  std::vector<GroupView> views;
+  for (const auto& wanted : desired.groups) {
+    if (wanted.shared) continue;
+    auto& view = group_entry(views, wanted);
+    view.hierarchies.push_back(wanted.ref.hierarchy);
+    const auto* now = observed.group(wanted.ref);
+    view.exists = view.exists && now != nullptr;
+    for (const auto& list : {wanted.seeds, wanted.limits})
+      for (const auto& file : list)
+        if (now == nullptr) view.wanted[file.key] = file.value;
+    if (now != nullptr) add_state(view, *now);
+  }
+  add_wanted(views, plan);
+  return views;
+}
+
+GroupRole role_by_name(const CgroupPath& path) {
+  const auto cls = parse_thread_class(path.name());
+  return cls ? role_of(*cls) : GroupRole::sandbox;
+}
+
+/// Nothing is wanted of an ended sandbox; what is left of it is still its own.
+std::vector<GroupView> left_groups(const Observed& observed) {
+  std::vector<GroupView> views;
+  for (const auto& [ref, now] : observed.groups) {
+    if (now.mark != observed.inputs.id.str()) continue;
+    WantedGroup group;
+    group.role = role_by_name(ref.path);
+    group.ref = ref;
+    group.type = observed.host.unified() ? GroupType::domain : GroupType::v1;
+    auto& view = group_entry(views, group);
+    view.hierarchies.push_back(ref.hierarchy);
+    add_state(view, now);
+  }
+  return views;
+}
+
+/// Where it is, or was when something was still wanted; paths that nobody knows are empty.
+void add_place(SandboxView& view, const Desired& desired, const Standing& standing) {
+  Place place{desired.layout,         desired.layout_source,   desired.driver,  desired.pod_cgroup,
+              desired.sandbox_cgroup, desired.overhead_cgroup, desired.overhead};
+  const bool wanted = !desired.sandbox_cgroup.is_root();
+  if (!wanted && standing.place) place = *standing.place;
+  view.layout = place.layout;
+  view.layout_source = place.layout_source;
+  view.driver = place.driver;
+  view.overhead = place.overhead;
+  if (place.sandbox_cgroup.is_root()) return;
+  view.pod_cgroup = place.pod_cgroup.str();
+  view.sandbox_cgroup = place.sandbox_cgroup.str();
+  if (!place.overhead_cgroup.is_root()) view.overhead_cgroup = place.overhead_cgroup.str();
+}
+
+/// Limit and usage of the group that memory is charged to.
+void add_memory(SandboxView& view) {
+  for (const auto& group : view.groups) {
+    if (!group.memory_current || view.memory_used) continue;
+    view.memory_used = group.memory_current;
+    for (const auto* key : {"memory.max", "memory.limit_in_bytes"}) {
+      const auto it = group.limits.find(key);
+      const auto limit = it == group.limits.end() ? std::nullopt : parse_u64(it->second);
+      if (limit && *limit < kUnlimitedMemory) view.memory_limit = limit;
+    }
+  }
+}
+
+void add_inputs(SandboxView& view, const SandboxInputs& inputs) {
+  view.id = inputs.id.str();
+  if (inputs.bundle) {
+    view.pod_namespace = inputs.bundle->pod.ns;
+    view.pod_name = inputs.bundle->pod.name;
+    view.pod_uid = inputs.bundle->pod.uid;
+    view.handler = inputs.bundle->handler;
+    view.engine = inputs.bundle->engine;
+  }
+  if (const auto& reg = inputs.registration) {
+    if (!reg->pod.ns.empty()) view.pod_namespace = reg->pod.ns;
+    if (!reg->pod.name.empty()) view.pod_name = reg->pod.name;
+    if (!reg->pod.uid.empty()) view.pod_uid = reg->pod.uid;
+    if (!reg->handler.empty()) view.handler = reg->handler;
+  }
+  view.containers = known_containers(inputs);
+}
+
+}  // namespace
+
+SandboxView ignored_view(const Assembled& assembled) {
+  SandboxView view;
+  add_inputs(view, assembled.inputs);
+  if (!assembled.conditions.empty())
+    view.ignored = assembled.conditions.front().text;
+  else if (!assembled.ignored.empty())
+    view.ignored = assembled.ignored.front().why;
+  else
+    view.ignored = "no proof that this is a Kata sandbox: no Kata shim, no Kata state";
+  return view;
+}
+
+std::vector<SandboxView> ignored_bundles(const Assembled& assembled) {
+  std::vector<SandboxView> views;
+  for (const auto& [bundle, why] : assembled.ignored) {
+    const auto id = SandboxId::parse(bundle.id);
+    if (!id) continue;
+    SandboxInputs inputs;
+    inputs.id = *id;
+    inputs.bundle = bundle;
+    add_inputs(views.emplace_back(), inputs);
+    views.back().ignored = why;
+  }
+  return views;
+}
+
+SandboxView make_view(const Observed& observed, const Desired& desired, const Plan& plan,
+                      const Standing& standing) {
+  SandboxView view;
+  add_inputs(view, observed.inputs);
+  view.state = standing.state;
+  add_place(view, desired, standing);
+  view.groups =
+      desired.groups.empty() ? left_groups(observed) : group_views(observed, desired, plan);
+  add_memory(view);
+  for (const auto& process : observed.processes) {
+    if (process.role == ProcessRole::shim && view.shim_pid == 0)
+      view.shim_pid = process.facts.key.pid;
+    if (process.role == ProcessRole::vmm && view.vmm_pid == 0) {
+      view.vmm_pid = process.facts.key.pid;
+      view.hypervisor = process.hypervisor;
+    }
+    for (const auto& thread : process.threads) {
+      view.vcpus += thread.cls == ThreadClass::vcpu ? 1U : 0U;
+      view.threads.push_back(thread_view(observed, desired, process, thread));
+    }
+  }
+  view.created = standing.created;
+  view.conditions = standing.conditions;
+  return view;
+}
+
+}  // namespace kcg

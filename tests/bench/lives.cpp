@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lives.hpp"
+
+#include <signal.h>
+
+#include <deque>
+#include <memory>
+#include <stdexcept>
+
+#include "baseline.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/node.hpp"
+#include "support/live/placement.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kBareLives = 20;
+
+/// Value: one that runs.
+struct Life {
+  std::unique_ptr<live::Sandbox> sandbox;
+  steady_clock::time_point end;
+};
+
+std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm, std::size_t i) {
+  live::SandboxSpec spec{.pod = fmt::format("pod{}", i), .light = true, .vcpus = 2};
+  if (storm.kvm) spec.standin.emplace("KVM", "1");
+  auto sandbox = node.sandbox(std::move(spec));
+  sandbox->start();
+  return sandbox;
+}
+
+void rest_until(steady_clock::time_point when) {
+  const auto left = when - steady_clock::now();
+  if (left > std::chrono::seconds(0))
+    // ignored: nothing is waited for but the time
+    (void)live::wait_until([] { return false; },
+                           std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                           std::chrono::duration_cast<std::chrono::milliseconds>(left));
+}
+
+/// Everybody's life; returns how many were not in place in the middle of it.
+std::size_t rage(const live::Node& node, const Storm& storm) {
+  std::deque<Life> running;
+  std::size_t misplaced = 0;
+  const auto begin = steady_clock::now();
+  const auto end_one = [&] {
+    rest_until(running.front().end);
+    auto& sandbox = *running.front().sandbox;
+    if (!live::misplaced(sandbox, sandbox.truth()).empty()) ++misplaced;
+    sandbox.end();
+    running.pop_front();
+  };
+  for (std::size_t i = 0; i < storm.lives; ++i) {
+    const auto at = begin + std::chrono::duration_cast<steady_clock::duration>(
+                                std::chrono::duration<double>(double(i) / storm.rate));
+    while (!running.empty() && running.front().end < at) end_one();
+    rest_until(at);
+    running.push_back({start(node, storm, i), steady_clock::now() + storm.length});
+  }
+  while (!running.empty()) end_one();
+  if (!live::wait_until([&] { return node.corner().find("kata-sandbox-").empty(); }))
+    throw std::runtime_error("groups of ended sandboxes are left");
+  return misplaced;
+}
+
+std::size_t count_looks(live::Tree tree, const Storm& storm) {
+  const live::Node node(tree);
+  const auto daemon = node.daemon({.arguments = {"--log-level", "debug"}});
+  daemon->start();
+  (void)rage(node, storm);  // ignored: judged where nothing is logged
+  return daemon->looks();
+}
+
+double bare_cpu(const live::Node& node) {
+  std::vector<Micros> lives;
+  for (std::size_t i = 0; i < kBareLives; ++i) lives.push_back(bare_life(node, 2));
+  return static_cast<double>(percentile(lives, 50).count()) / 1000;
+}
+
+}  // namespace
+
+Json bench_lives(live::Tree tree, const Storm& storm) {
+  const auto per_life = [&](double all) { return all / static_cast<double>(storm.lives); };
+  Json result = {{"lives", storm.lives},
+                 {"per_second", storm.rate},
+                 {"length_ms", storm.length.count()},
+                 {"kvm", storm.kvm},
+                 {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))}};
+  const live::Node node(tree);
+  const double bare = bare_cpu(node);
+  const auto daemon = node.daemon();
+  daemon->start();
+  const auto before = live::cpu_time(daemon->pid());
+  const auto misplaced = rage(node, storm);
+  const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
+  result["misplaced"] = misplaced;
+  result["cpu_ms_per_life"] = per_life(used.count());
+  result["bare_cpu_ms_per_life"] = bare;
+  result["ratio_to_bare"] = bare == 0 ? 0.0 : per_life(used.count()) / bare;
+  return result;
+}
+
+}  // namespace kcg::bench

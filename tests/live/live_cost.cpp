@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How often an ordinary sandbox is looked at in its life, and how often one whose VMM never rests:
+// counted, since a look is what a sandbox costs.
+#include <chrono>
+#include <memory>
+
+#include "support/live/fixture.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+namespace {
+
+/// Each step of a shim's and a VMM's start and end, and a second look after what was written.
+constexpr unsigned kMostLooks = 28;
+
+class LiveCost : public LiveTest {
+ protected:
+  void begin() { start_daemon({.arguments = {"--log-level", "debug"}}); }
+  [[nodiscard]] std::unique_ptr<Sandbox> start(std::map<std::string, std::string> standin) const {
+    standin.emplace("KVM", "1");
+    auto sandbox = node_->sandbox({.light = true, .vcpus = 2, .standin = std::move(standin)});
+    sandbox->start();
+    EXPECT_EQ(settle(*sandbox), "");
+    return sandbox;
+  }
+  /// Threads that nothing names are watched for half a second.
+  static void let_it_run() {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_TRUE(wait_until(
+        [&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
+  }
+};
+
+TEST_P(LiveCost, ALifeIsLookedAtSoManyTimes) {
+  begin();
+  const auto sandbox = start({});
+  let_it_run();
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+  std::printf("%u looks\n", daemon_->looks(sandbox->id()));
+  EXPECT_GT(daemon_->looks(sandbox->id()), 0U);
+  EXPECT_LE(daemon_->looks(sandbox->id()), kMostLooks);
+}
+
+/// Once it has its place, a thread that renames itself all the time is no reason for a look.
+TEST_P(LiveCost, NamesThatMeanNothingCauseNoLooks) {
+  begin();
+  const auto sandbox = start({{"NOISE_US", "1000"}});
+  let_it_run();
+  const auto before = daemon_->looks(sandbox->id());
+  let_it_run();
+  EXPECT_EQ(daemon_->looks(sandbox->id()), before);
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
+}
+
+KCG_ON_BOTH_TREES(LiveCost);
+
+}  // namespace
+}  // namespace kcg::live

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever happens to a VMM's threads: where a glance says that all is as it was, a whole look
+// finds nothing to do.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "pass/glance.hpp"
+#include "support/allowed.hpp"
+#include "support/random_scenario.hpp"
+
+namespace kcg::test {
+namespace {
+
+constexpr std::uint64_t kCases = 300;
+
+/// One thing that a guest, or its VMM, may do.
+void happen(Random& random, SandboxWorld& world) {
+  const auto tids = world.tree.threads_of(world.vmm);
+  const Pid any = random.one_of(tids);
+  switch (random.upto(6)) {
+    case 0:
+      (void)world.proc.add_thread(world.vmm, "worker", any);
+      return;
+    case 1:
+      (void)world.proc.add_thread(world.vmm, random.chance(50) ? "IO more" : "CPU 9/KVM");
+      return;
+    case 2:
+      if (any != world.vmm) world.proc.rename(any, random.chance(50) ? "worker" : "IO named");
+      return;
+    case 3:
+      if (any != world.vmm) world.proc.exit_thread(any);
+      return;
+    case 4:
+      (void)world.plug_vcpu(random.chance(50));
+      return;
+    case 5:
+      world.proc.set_vcpu_ioctl(any);
+      return;
+    default:
+      world.clock.advance(std::chrono::milliseconds(random.upto(700)));
+  }
+}
+
+TEST(Glance, SeesWhateverALookWouldActUpon) {
+  unsigned as_seen = 0;
+  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
+    const auto seed = first_seed() + i;
+    Random random(seed);
+    SandboxWorld world(random_scenario(random));
+    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
+    world.boot();
+    for (int passes = 0; passes < 5; ++passes) {
+      (void)world.pass();  // ignored: what it leaves to do makes no glance
+      world.end_jobs();
+    }
+    auto glance = glance_after(world.pass().result, world.clock);
+    for (int events = 0; glance && events < 12; ++events) {
+      happen(random, world);
+      if (world.tree.threads_of(world.vmm).empty()) break;
+      const auto seen =
+          look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
+                          world.scenario.config, *glance, {world.vmm}, world.record);
+      if (seen.as_seen) {
+        ++as_seen;
+        EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());
+      } else {
+        glance = glance_after(world.pass().result, world.clock);
+      }
+    }
+  }
+  EXPECT_GT(as_seen, 0U);
+}
+
+}  // namespace
+}  // namespace kcg::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+bool complains(const Record& record, ConditionName name) {
+  return std::any_of(record.conditions.begin(), record.conditions.end(),
+                     [&](const ActiveCondition& one) { return one.condition.condition == name; });
+}
+
+TEST(Pass, AFailureIsTriedAgainLaterAndLater) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.tree.on_operation([](const FakeWrite&) -> int { throw std::runtime_error("always"); });
+  Instant before{0};
+  for (int i = 0; i < 20; ++i) {
+    const auto pass = world.pass();
+    EXPECT_FALSE(pass.result.last);
+    ASSERT_TRUE(pass.result.failed_step);
+    EXPECT_EQ(pass.result.failed_step->text, "always");
+    const auto delay = *pass.follow_up.retry_at - world.clock.now();
+    EXPECT_GE(delay, std::max<Instant>(before, seconds(1)));
+    EXPECT_LE(delay, minutes(5));
+    before = delay;
+    EXPECT_TRUE(complains(world.record, ConditionName::pass_failed));
+    EXPECT_EQ(world.record.conditions.size(), 1U);
+  }
+  EXPECT_EQ(before, minutes(5));
+  world.tree.on_operation({});
+  (void)world.pass();
+  EXPECT_FALSE(complains(world.record, ConditionName::pass_failed));
+  EXPECT_EQ(world.failures, 0U);
+  EXPECT_EQ(world.misplaced(), "");
+}
+
+TEST(Pass, TellsTheFirstStepThatFailed) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.tree.on_operation([](const FakeWrite&) { return EACCES; });
+  const auto pass = world.pass();
+  EXPECT_EQ(pass.result.steps, 0U);
+  ASSERT_TRUE(pass.result.failed_step);
+  EXPECT_NE(pass.result.failed_step->text.find("Permission denied"), std::string::npos)
+      << pass.result.failed_step->text;
+}
+
+TEST(Pass, WritesNothingInObserveMode) {
+  Scenario scenario;
+  scenario.config.mode = Mode::observe;
+  SandboxWorld world(scenario);
+  world.boot();
+  world.tree.clear_log();
+  const auto pass = world.pass();
+  EXPECT_FALSE(pass.last().plan.steps.empty());
+  EXPECT_EQ(pass.last().report.results.size(), pass.last().plan.steps.size());
+  EXPECT_TRUE(world.tree.log().empty());
+  EXPECT_FALSE(world.context.creation_recorded);
+}
+
+/// Turns of 10 ms until the pass is done, at most 50; `longest` is what one of them may take.
+unsigned in_turns(SandboxWorld& world, milliseconds longest,
+                  const std::function<void(unsigned)>& told = {}) {
+  auto order = world.order();
+  order.slice = milliseconds(10);
+  unsigned turns = 0;
+  for (bool more = true; more && turns < 50; ++turns) {
+    const auto began = world.clock.now();
+    const auto result = run_pass({world.tree, world.proc, world.clock, world.manager, world.notes},
+                                 order, world.record);
+    EXPECT_LE(world.clock.now() - began, longest) << "turn " << turns;
+    if (told) told(turns);
+    more = result.unfinished;
+    order.so_far = result.so_far;
+  }
+  EXPECT_LT(turns, 50U);
+  return turns;
+}
+
+/// Each operation takes a millisecond: a VMM of many threads comes in turns, and all are placed.
+TEST(Pass, BreaksOffWhenItsSliceIsOver) {
+  Scenario scenario;
+  scenario.vcpus = 500;
+  SandboxWorld world(scenario);
+  world.boot();
+  world.tree.on_operation([&](const FakeWrite&) {
+    world.clock.advance(milliseconds(1));
+    return 0;
+  });
+  const auto turns = in_turns(world, milliseconds(70), [&](unsigned turn) {
+    // Whether all that was made is marked is not known yet.
+    EXPECT_TRUE(turn > 0 || world.notes.creation_noted(world.assembled.inputs.id));
+  });
+  EXPECT_FALSE(world.notes.creation_noted(world.assembled.inputs.id));
+  EXPECT_GE(turns, 5U);
+  EXPECT_EQ(world.misplaced(), "");
+  EXPECT_FALSE(complains(world.record, ConditionName::threads_unsettled));
+}
+
+/// Each read of a thread takes a millisecond: nobody waits for all of them.
+TEST(Pass, ReadsManyThreadsInTurns) {
+  Scenario scenario;
+  scenario.vcpus = 100;
+  SandboxWorld world(scenario);
+  world.boot();
+  (void)world.pass();
+  ASSERT_EQ(world.misplaced(), "");
+  for (int i = 0; i < 100; ++i) (void)world.proc.add_thread(world.vmm, "worker");
+  world.proc.on_read([&] {
+    world.clock.advance(milliseconds(1));
+    return 0;
+  });
+  EXPECT_GE(in_turns(world, milliseconds(60)), 20U);
+  EXPECT_EQ(world.misplaced(), "");
+}
+
+/// A guest that starts a thread whenever one is placed.
+TEST(Pass, EndsAlthoughThreadsGoOnStarting) {
+  Scenario scenario;
+  scenario.vcpus = 200;
+  SandboxWorld world(scenario);
+  world.boot();
+  std::size_t count = 0;
+  world.tree.on_operation([&](const FakeWrite&) {
+    world.clock.advance(milliseconds(1));
+    if (++count % 2 == 0) (void)world.proc.add_thread(world.vmm);
+    return 0;
+  });
+  (void)in_turns(world, seconds(1));
+}
+
+}  // namespace
+}  // namespace kcg::test

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/fold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "fold_case.hpp"
+#include "record/outcomes.hpp"
+#include "record/record.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+TEST(Fold, WhatWasMarkedIsRememberedBeforeItIsSeen) {
+  Case one;
+  one.result(op::Mark{"S"}, Outcome::done);
+  EXPECT_EQ(one.fold().record.found_groups.size(), 1U) << "the bundle may go before the next look";
+  Case other;
+  other.result(op::Mark{"S"}, Outcome::failed, EPERM);
+  EXPECT_TRUE(other.fold().record.found_groups.empty());
+}
+
+// --- state --------------------------------------------------------------------------------------
+
+TEST(Fold, States) {
+  Case one;
+  one.want.act = false;
+  EXPECT_EQ(one.fold().record.state, SandboxState::discovered);
+  one.want.act = true;
+  EXPECT_EQ(one.fold().record.state, SandboxState::placed);
+  one.want.conditions = {{ConditionName::quota_clamped, "info only"}};
+  EXPECT_EQ(one.fold().record.state, SandboxState::placed);
+  one.want.conditions = {{ConditionName::parent_undersized, "a guess", Severity::info}};
+  EXPECT_EQ(one.fold().record.state, SandboxState::placed);
+  one.want.conditions = {{ConditionName::parent_undersized, "error"}};
+  EXPECT_EQ(one.fold().record.state, SandboxState::degraded);
+  one.observed.unmanaged = true;
+  EXPECT_EQ(one.fold().record.state, SandboxState::unmanaged);
+  one.observed.gone = true;
+  EXPECT_EQ(one.fold().record.state, SandboxState::removing);
+}
+
+TEST(Fold, AFailedFirstPassIsNotPlaced) {
+  Case one;
+  one.result(op::Create{}, Outcome::failed, ENOSPC);
+  EXPECT_EQ(one.fold().record.state, SandboxState::degraded);
+  EXPECT_FALSE(one.record.placed_once);
+  one.report.results.clear();
+  EXPECT_EQ(one.fold().record.state, SandboxState::placed);
+}
+
+TEST(Fold, TheLayoutIsFixedByTheFirstActThatSeesTheVmm) {
+  Case one;
+  one.want.form = Form::nested;
+  one.want.layout_source = LayoutSource::config;
+  const auto vmm = one.observed.processes.back();
+  one.observed.processes.pop_back();
+  EXPECT_FALSE(one.fold().record.fixed);
+  EXPECT_TRUE(one.record.watched);
+  one.observed.processes.push_back(vmm);
+  EXPECT_EQ(one.fold().record.fixed,
+            (FixedLayout{Layout::sandbox_only, LayoutSource::config, Form::nested}));
+  one.want.form = Form::own_scope;
+  EXPECT_EQ(one.fold().record.fixed->form, Form::nested);
+  one.observed.gone = true;
+  EXPECT_FALSE(one.fold().record.fixed) << "the id may be used again";
+  EXPECT_FALSE(one.record.watched);
+}
+
+TEST(Fold, NothingIsFixedWhileNothingIsDone) {
+  Case one;
+  one.want.act = false;
+  EXPECT_FALSE(one.fold().record.fixed);
+}
+
+TEST(Fold, ProcessesAndMarkedGroupsAreRemembered) {
+  Case one;
+  GroupState state;
+  state.ref = {"v2", CgroupPath::parse("/p/kata-sandbox-S").value()};
+  state.mark = "S";
+  one.observed.groups[state.ref] = state;
+  state.ref.path = CgroupPath::parse("/p").value();
+  state.mark.reset();
+  one.observed.groups[state.ref] = state;
+  const auto record = one.fold().record;
+  ASSERT_EQ(record.trusted.size(), 2U);
+  EXPECT_EQ(record.trusted.begin()->key, (TaskKey{10, 1}));
+  ASSERT_EQ(record.found_groups.size(), 1U);
+  EXPECT_EQ(record.found_groups.begin()->path.str(), "/p/kata-sandbox-S");
+}
+
+TEST(Fold, AShimWaitsForItsBundle) {
+  Case one;
+  one.record.shim_candidates = {10};
+  EXPECT_EQ(one.fold().record.shim_candidates, std::set<Pid>{10});
+  one.observed.inputs.bundle.emplace();
+  EXPECT_TRUE(one.fold().record.shim_candidates.empty()) << "it was looked at";
+  one.record.shim_candidates = {10};
+  one.observed.inputs.bundle.reset();
+  one.observed.gone = true;
+  EXPECT_TRUE(one.fold().record.shim_candidates.empty());
+}
+
+// --- what comes next ----------------------------------------------------------------------------
+
+TEST(Fold, AnotherRoundAfterWorkUntilTheFifth) {
+  Case one;
+  EXPECT_FALSE(one.fold().follow_up.again);
+  one.result(op::MoveThread{{{21, 3}}}, Outcome::done);
+  EXPECT_TRUE(one.fold(1).follow_up.again);
+  EXPECT_TRUE(one.fold(4).follow_up.again);
+  EXPECT_EQ(one.names(), Names{});
+  const auto last = one.fold(5).follow_up;
+  EXPECT_FALSE(last.again);
+  EXPECT_EQ(last.retry_at, kNow + std::chrono::milliseconds(50))
+      << "no event tells that it is over";
+  EXPECT_EQ(one.names(), Names{}) << "a starting VMM makes one thread after the other";
+  (void)one.fold(5, kNow + 999ms);
+  EXPECT_EQ(one.names(), Names{});
+  (void)one.fold(5, kNow + 1s);
+  EXPECT_EQ(one.names(), Names{ConditionName::threads_unsettled});
+  one.report.results.clear();
+  (void)one.fold(1, kNow + 1050ms);
+  EXPECT_EQ(one.names(), Names{});
+  one.result(op::MoveThread{{{21, 3}}}, Outcome::done);
+  (void)one.fold(5, kNow + 2s);
+  EXPECT_EQ(one.names(), Names{}) << "it had settled in between";
+}
+
+TEST(Fold, OnlyMovesUnsettleThreads) {
+  Case one;
+  one.result(op::Limit{{"memory.max"}}, Outcome::done);
+  (void)one.fold(5);
+  EXPECT_EQ(one.names(), Names{});
+}
+
+TEST(Fold, UnnamedThreadsAreLookedAtAgain) {
+  Case one;
+  one.observed.processes[1].threads[0].by = ClassSource::fallback;
+  Instant now = kNow;
+  std::vector<Instant> delays;
+  while (const auto next = one.fold(1, now).follow_up.retry_at) {
+    delays.push_back(*next - now);
+    now = *next;
+    ASSERT_LT(delays.size(), 100U);
+  }
+  const std::vector<Instant> head(delays.begin(), delays.begin() + 7);
+  EXPECT_EQ(head, (std::vector<Instant>{1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 32ms}));
+  EXPECT_EQ(delays.back(), 32ms);
+  EXPECT_GE(now - kNow, 500ms);
+  EXPECT_LE(now - kNow, 533ms);
+}
+
+TEST(Fold, AVmmWithoutVcpusIsLookedAtEverLessOften) {
+  Case one;
+  for (auto& thread : one.observed.processes[1].threads) {
+    thread.cls = ThreadClass::vmm;
+    thread.by = ClassSource::fallback;
+  }
+  (void)one.fold(1, kNow);
+  EXPECT_EQ(one.fold(1, kNow + 1s).follow_up.retry_at, kNow + 5s);
+  EXPECT_EQ(one.fold(1, kNow + 5s).follow_up.retry_at, kNow + 10s)
+      << "KVM tells of it no other way";
+  EXPECT_EQ(one.fold(1, kNow + 100s).follow_up.retry_at, kNow + 130s);
+}
+
+TEST(Fold, ANewThreadStartsTheLooksAgain) {
+  Case one;
+  auto& threads = one.observed.processes[1].threads;
+  threads[0].by = ClassSource::role;
+  for (Instant now = kNow; now < kNow + 1s; now += 32ms) (void)one.fold(1, now);
+  EXPECT_FALSE(one.fold(1, kNow + 6s).follow_up.retry_at);
+  threads.push_back(threads[0]);
+  threads.back().facts.key.pid = 22;
+  EXPECT_EQ(one.fold(1, kNow + 7s).follow_up.retry_at, kNow + 7s + 1ms);
+  threads.pop_back();
+  EXPECT_NE(one.fold(1, kNow + 8s).follow_up.retry_at, kNow + 8s + 1ms) << "fewer are no news";
+}
+
+TEST(Fold, NamedThreadsNeedNoLook) {
+  Case one;
+  for (const auto by : {ClassSource::kvm, ClassSource::name, ClassSource::syscall}) {
+    one.observed.processes[1].threads[0].by = by;
+    EXPECT_FALSE(one.fold().follow_up.retry_at);
+  }
+}
+
+TEST(Fold, AVcpuThatHasNotRunIsWaitedForWithGrowingDelay) {
+  Case one;
+  one.observed.processes[1].threads[0].by = ClassSource::fallback;
+  one.observed.kvm_incomplete = true;
+  (void)one.fold(1, kNow);
+  EXPECT_EQ(one.fold(1, kNow + 600ms).follow_up.retry_at, kNow + 1200ms);
+  EXPECT_EQ(one.fold(1, kNow + 10s).follow_up.retry_at, kNow + 20s);
+  EXPECT_EQ(one.fold(1, kNow + 1h).follow_up.retry_at, kNow + 1h + 30s);
+}
+
+TEST(Fold, NoLookWhileNothingIsDone) {
+  Case one;
+  one.observed.processes[1].threads[0].by = ClassSource::fallback;
+  one.want.act = false;
+  EXPECT_FALSE(one.fold().follow_up.retry_at);
+}
+
+TEST(Fold, ThePlaceIsKeptWhenNothingIsWantedAnyMore) {
+  Case one;
+  one.want.driver = Driver::systemd;
+  one.want.pod_cgroup = CgroupPath::parse("/p").value();
+  one.want.sandbox_cgroup = CgroupPath::parse("/p/kata-sandbox-S").value();
+  (void)one.fold();
+  one.observed.gone = true;
+  one.want = Desired{};
+  ASSERT_TRUE(one.fold().record.place);
+  EXPECT_EQ(one.record.place->pod_cgroup.str(), "/p");
+  EXPECT_EQ(one.record.place->sandbox_cgroup.str(), "/p/kata-sandbox-S");
+  EXPECT_EQ(one.record.place->driver, Driver::systemd);
+}
+
+TEST(Fold, ATaskThatIsBeingCreatedIsTriedFiveTimes) {
+  Case one;
+  one.result(op::MoveThread{{{21, 3}}}, Outcome::failed, EINVAL);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(one.fold().follow_up.retry_at, kNow + 6ms);
+    EXPECT_EQ(one.names(), Names{});
+  }
+  EXPECT_NE(one.fold(1, kNow + 1s).follow_up.retry_at, kNow + 1s + 6ms);
+  EXPECT_EQ(one.names(), Names{write_failed});
+  one.report.results.clear();
+  (void)one.fold();
+  EXPECT_EQ(one.record.retries.moves, 0U);
+}
+
+// --- removal ------------------------------------------------------------------------------------
+
+TEST(Fold, ABusyGroupIsRetriedTenTimesAndThenSaid) {
+  Case one;
+  one.observed.gone = true;
+  one.result(op::Remove{}, Outcome::failed, EBUSY);
+  Instant delay = 1ms;
+  for (int i = 0; i < 10; ++i, delay *= 2) {
+    EXPECT_EQ(one.fold().follow_up.retry_at, kNow + delay) << i;
+    EXPECT_EQ(one.names(), Names{});
+  }
+  EXPECT_FALSE(one.fold().follow_up.retry_at);
+  EXPECT_EQ(one.names(), Names{removal_blocked});
+  EXPECT_FALSE(one.fold().follow_up.retry_at) << "only at resyncs";
+  one.report.results.clear();
+  (void)one.fold();
+  EXPECT_EQ(one.names(), Names{});
+  EXPECT_EQ(one.record.retries.removals, 0U);
+}
+
+TEST(Fold, ForgottenWhenGoneAndNothingIsLeft) {
+  Case one;
+  EXPECT_FALSE(one.fold().follow_up.forget);
+  one.observed.gone = true;
+  GroupState state;
+  state.ref = {"v2", CgroupPath::parse("/p/kata-sandbox-S").value()};
+  state.mark = "S";
+  one.observed.groups[state.ref] = state;
+  EXPECT_FALSE(one.fold().follow_up.forget);
+  one.observed.groups.begin()->second.mark = "other";
+  EXPECT_TRUE(one.fold().follow_up.forget);
+  one.observed.pending = PendingJob{"x.scope"};
+  one.record.scope.asked = kNow;
+  EXPECT_FALSE(one.fold().follow_up.forget);
+}
+
+TEST(CreationOpen, UntilEveryMarkIsMade) {
+  Case one;
+  EXPECT_FALSE(creation_open(one.report));
+  one.result(op::Create{}, Outcome::done);
+  one.result(op::Mark{"S"}, Outcome::done);
+  EXPECT_FALSE(creation_open(one.report));
+  one.result(op::Mark{"S"}, Outcome::failed);
+  EXPECT_TRUE(creation_open(one.report));
+  one.report.results.clear();
+  one.result(op::Mark{"S"}, Outcome::skipped);
+  EXPECT_TRUE(creation_open(one.report));
+  one.report.results.clear();
+  one.result(op::StartScope{}, Outcome::pending);
+  EXPECT_TRUE(creation_open(one.report));
+}
+
+}  // namespace
+}  // namespace kcg::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sizing/request.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kcg {
+namespace {
+
+TEST(SizingRequest, QemuSaysHowMuchMemoryItBootsWith) {
+  using Args = std::vector<std::string>;
+  constexpr std::uint64_t kMib = 1024 * 1024;
+  const struct {
+    const char* name;
+    Args args;
+    std::optional<std::uint64_t> bytes;
+  } rows[] = {
+      {"plain", {"qemu", "-m", "2048"}, 2048 * kMib},
+      {"M", {"qemu", "-m", "2048M", "-smp", "1"}, 2048 * kMib},
+      {"as Kata writes it", {"qemu", "-m", "256M,slots=10,maxmem=25129M"}, 256 * kMib},
+      {"G", {"qemu", "-m", "2G"}, 2048 * kMib},
+      {"lower case", {"qemu", "-m", "2g"}, 2048 * kMib},
+      {"k", {"qemu", "-m", "1024k"}, kMib},
+      {"bytes", {"qemu", "-m", "1048576B"}, kMib},
+      {"T", {"qemu", "-m", "1T"}, 1024 * 1024 * kMib},
+      {"size=", {"qemu", "-m", "size=2G,slots=10,maxmem=8G"}, 2048 * kMib},
+      {"size= later", {"qemu", "-m", "slots=10,size=512M,maxmem=8G"}, 512 * kMib},
+      {"two dashes", {"qemu", "--m", "512"}, 512 * kMib},
+      {"the last one counts", {"qemu", "-m", "512", "-m", "1G"}, 1024 * kMib},
+      {"none", {"qemu", "-smp", "1"}, std::nullopt},
+      {"without a value", {"qemu", "-m"}, std::nullopt},
+      {"empty", {"qemu", "-m", ""}, std::nullopt},
+      {"nothing", {"qemu", "-m", "0"}, std::nullopt},
+      {"a unit alone", {"qemu", "-m", "M"}, std::nullopt},
+      {"negative", {"qemu", "-m", "-5"}, std::nullopt},
+      {"a fraction", {"qemu", "-m", "1.5G"}, std::nullopt},
+      {"slots alone", {"qemu", "-m", "slots=10"}, std::nullopt},
+      {"more than the kernel can limit", {"qemu", "-m", "9000000T"}, std::nullopt},
+      {"more than 64 bits", {"qemu", "-m", "99999999999999999999"}, std::nullopt},
+      {"no arguments", {}, std::nullopt},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(qemu_memory(row.args), row.bytes);
+  }
+}
+
+}  // namespace
+}  // namespace kcg

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `explain`: each number and placement with its formula; where the inputs come from is told once,
+// in a list at the end.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "tools/cgctl/document_parts.hpp"
+#include "tools/cgctl/limits.hpp"
+#include "tools/cgctl/text.hpp"
+
+namespace kcg::cgctl {
+
+namespace {
+
+using document_parts::array;
+using document_parts::field;
+using document_parts::Json;
+
+constexpr std::size_t kInputs = 4;
+
+/// Sources in the order in which they are referred to.
+class Sources final {
+ public:
+  /// "[3]"; "" for none.
+  std::string mark(const std::string& source) {
+    if (source.empty()) return "";
+    auto it = std::find(all_.begin(), all_.end(), source);
+    if (it == all_.end()) it = all_.insert(all_.end(), source);
+    return fmt::format("[{}]", it - all_.begin() + 1);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      out += fmt::format("  {:>4} {}\n", fmt::format("[{}]", i + 1), all_[i]);
+    return out.empty() ? "" : "Sources:\n" + out;
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+std::string topic_of(const std::string& subject) {
+  if (subject.starts_with("placement")) return "placement";
+  if (subject.starts_with("CPUs") || subject.starts_with("cpuset")) return "cpuset";
+  if (subject.starts_with("cpu.")) return "cpu";
+  return "memory";
+}
+
+/// "at most 862 MiB"; "" where the value speaks for itself.
+std::string for_people(const std::string& subject, const std::string& value) {
+  const auto key = subject.substr(0, subject.find(' '));
+  if (key == "hugepages") return parse_u64(value) ? size_text(*parse_u64(value)) : "";
+  return limit_text(key, value).value_or("");
+}
+
+/// "512 MiB" of what counts bytes, all else as it is.
+std::string input_text(const std::string& topic, const std::string& value) {
+  const auto bytes = topic == "memory" ? parse_u64(value) : std::nullopt;
+  return bytes && *bytes >= (1U << 20) ? size_text(*bytes) : value;
+}
+
+/// Short values stand below each other, right-aligned, as parts of a sum; a long one behind its
+/// name.
+std::string input_line(const Style& style, const std::string& topic, const Json& input,
+                       Sources& sources) {
+  constexpr std::size_t kColumn = 9;
+  const auto value = field(input, "value");
+  const auto shown = input_text(topic, value);
+  const auto mark = sources.mark(field(input, "source"));
+  const auto what = field(input, "name") + (style.raw && shown != value ? " = " + value : "");
+  if (columns_of(shown) > kColumn)
+    return paragraph(style, kInputs,
+                     {fmt::format("{} = {} {}", what, shown, mark), Paint::none, ""});
+  const auto pad = std::string(kColumn - columns_of(shown), ' ');
+  return fmt::format("{}{}{}  {} {}\n", std::string(kInputs, ' '), pad, shown, what, mark);
+}
+
+/// "memory.max of vcpu" of the sandbox group, without its path.
+std::string short_subject(const Style& style, const Json& one, const std::string& subject) {
+  constexpr std::string_view kOf = " of /";
+  const auto at = subject.find(kOf);
+  if (at == std::string::npos || style.wide) return subject;
+  const auto path = subject.substr(at + kOf.size() - 1);
+  return subject.substr(0, at + kOf.size() - 1) + document_parts::from_pod(style, one, path);
+}
+
+std::string explanation(const Style& style, const Json& one, const Json& each, Sources& sources) {
+  const auto subject = field(each, "subject");
+  const auto topic = topic_of(subject);
+  const auto named = short_subject(style, one, subject);
+  const auto value = field(each, "value");
+  const auto path = field(each, "path");
+  const auto people = for_people(subject, value);
+  const auto shown = value == path ? document_parts::from_pod(style, one, path) : value;
+  const auto now = field(each, "in_force");
+  const auto force = now.empty() ? "" : now == value ? ", in force" : ", now: " + now;
+  auto head = people.empty()
+                  ? fmt::format("{} = {}{}", named, shown, force)
+                  : fmt::format("{}: {} ({} = {}{})", topic, people, named, value, force);
+  std::string out = paragraph(style, 0, {head, Paint::strong, ""});
+  const auto formula = field(each, "formula");
+  if (!formula.empty()) out += paragraph(style, 2, {"= " + formula, Paint::none, ""});
+  for (const auto& input : array(each, "inputs")) out += input_line(style, topic, input, sources);
+  const auto change = field(each, "change");
+  if (!change.empty()) out += paragraph(style, 2, {"To change it: " + change, Paint::none, ""});
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> render_explain(const Style& style, const std::string& document,
+                                   const std::string& topic, const Titles& titles) {
+  const auto all = document_parts::sandboxes(document);
+  if (!all) return forward(all.error());
+  if (all->empty()) return "No sandbox runs here.\n";
+  std::string out;
+  for (const auto& one : *all) {
+    if (!out.empty()) out += "\n";
+    out += document_parts::heading(style, one, titles);
+    Sources sources;
+    std::string body;
+    for (const auto& each : array(one, "explanations"))
+      if (topic.empty() || topic == topic_of(field(each, "subject")))
+        body += explanation(style, one, each, sources);
+    if (body.empty()) body = "Nothing is limited or placed here yet.\n";
+    out += body + document_parts::conditions(style, one) + sources.text();
+  }
+  return out;
+}
+
+}  // namespace kcg::cgctl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `status`, also plain `cgctl`: how the daemon is, and whether anybody needs a look. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/view.hpp"
+#include "tools/cgctl/table.hpp"
+#include "tools/cgctl/verbs.hpp"
+
+namespace kcg::cgctl {
+
+/// Value: what the daemon's process costs, from /proc.
+struct DaemonProcess {
+  Pid pid = 0;
+  std::int64_t up_seconds = 0;
+  std::uint64_t cpu_usec = 0;
+  std::uint64_t memory_bytes = 0;
+  bool operator==(const DaemonProcess&) const = default;
+};
+
+/// nullopt: there is none of this number, or /proc is not this node's.
+[[nodiscard]] std::optional<DaemonProcess> daemon_process(Pid pid);
+
+/// Value: what is known of the daemon.
+struct DaemonState {
+  bool asked = true;  ///< false: --no-daemon
+  bool running = false;
+  std::string why_not;                   ///< of one that was asked in vain
+  std::string version, mode, hierarchy;  ///< as on the bus; "" where it does not run
+  std::vector<std::string> problems;
+  std::optional<DaemonProcess> process;
+};
+
+inline constexpr const char* kObserveNote = "observe: nothing is written";
+
+/// `brief`: what plain `cgctl` says.
+[[nodiscard]] Answer status_answer(const Options& options, const Style& style,
+                                   const DaemonState& daemon,
+                                   const std::vector<SandboxView>& views);
+/// The same document with "daemon" in it; unchanged if the daemon was not asked.
+[[nodiscard]] std::string with_daemon(const std::string& document, const DaemonState& daemon);
+
+}  // namespace kcg::cgctl
