@@ -56,9 +56,15 @@ void InputStore::read_side_files(const Dir& dir, Bundle& bundle) const {
     bundle.shim_binary = std::string(trim(*text));
 }
 
-/// By the wall clock, as far as it can be trusted: a time in the future says nothing.
-Instant InputStore::unchanged_for(const FileStamp& stamp) const {
-  const std::chrono::nanoseconds written(stamp.mtime_ns);
+/// Asked after it was read in vain: a writer or a remover may have come between. What could not
+/// even be read says nothing about who writes. By the wall clock, as far as it can be trusted: a
+/// time in the future says nothing.
+std::optional<Instant> InputStore::unchanged_for(const Dir& dir, const std::string& name,
+                                                 bool was_read) const {
+  const auto stamp = dir.stamp(name);
+  if (!stamp && errnos::no_file(stamp.error().code)) return std::nullopt;
+  if (!stamp || !was_read) return Instant(0);
+  const std::chrono::nanoseconds written(stamp->mtime_ns);
   const auto age = std::chrono::seconds(clock_.wall_seconds()) - written;
   return std::max(Instant(0), std::chrono::duration_cast<Instant>(age));
 }
@@ -87,9 +93,11 @@ void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp
   auto bundle = text ? parse_bundle(*text, entry.origin) : forward(text.error());
   const bool rewritten = !(entry.stamp == stamp);
   entry.stamp = stamp;
-  if (!bundle)
-    return read_in_vain(entry, bundle.error().text, text.value_or(""), unchanged_for(stamp),
-                        change);
+  if (!bundle) {
+    const auto unchanged = unchanged_for(dir, "config.json", text.has_value());
+    if (!unchanged) return forget(std::string(entry.origin.directory), change);
+    return read_in_vain(entry, bundle.error().text, text.value_or(""), *unchanged, change);
+  }
   bundle->ended = entry.bundle && entry.bundle->ended && !rewritten;
   entry.bundle = std::move(*bundle);
   entry.trouble.over();

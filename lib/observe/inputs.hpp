@@ -84,7 +84,9 @@ class InputStore final {
   void read_side_files(const Dir& dir, Bundle& bundle) const;
   void note_ended(const SandboxId& id, const std::map<std::string, std::string>& states);
   [[nodiscard]] std::vector<Bundle> unreadable_containers(const SandboxId& id) const;
-  [[nodiscard]] Instant unchanged_for(const FileStamp& stamp) const;
+  /// nullopt: there is no such file (any more).
+  [[nodiscard]] std::optional<Instant> unchanged_for(const Dir& dir, const std::string& name,
+                                                     bool was_read) const;
 
   Config config_;
   const Clock& clock_;

@@ -82,8 +82,9 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     entry.path = file.path;
     if (stamp) entry.stamp = *stamp;
     if (!state) {
-      entry.trouble.seen(file.path + ": " + state.error().text, clock_.now(),
-                         stamp ? unchanged_for(*stamp) : Instant(0));
+      const auto unchanged = dir ? unchanged_for(*dir, name, text.has_value()) : Instant(0);
+      if (!unchanged) continue;  // removed since
+      entry.trouble.seen(file.path + ": " + state.error().text, clock_.now(), *unchanged);
       troubled_states_.insert(id);
       return change;
     }

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "inputs_fixture.hpp"
 #include "observe/bundle_dirs.hpp"
@@ -50,6 +51,35 @@ TEST_F(Inputs, KatasStateComesGoesAndMayBeHalfWritten) {
   fs::remove_all(root_ / "vc");
   EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
   EXPECT_FALSE(store_->inputs(id_of("S")).inputs.kata);
+}
+
+/// Between two calls of ours: what is not there is no trouble, however old it was.
+TEST_F(Inputs, WhatIsRemovedWhileItIsReadIsGone) {
+  const auto old = fs::file_time_type::clock::from_sys(
+      std::chrono::sys_time<std::chrono::seconds>(std::chrono::seconds(clock_.wall_seconds() - 9)));
+  const auto state = root_ / "vc" / "sbs" / "S" / "persist.json";
+  const auto bundle = bundle_dir("B") / "config.json";
+  put(root_ / "state", R"({"State": "running"})");
+  put(root_ / "bundle", sandbox_json("B"));
+  for (const char* kept : {"state", "bundle"}) fs::last_write_time(root_ / kept, old);
+  for (const auto& file : {state, bundle}) fs::create_directories(file.parent_path());
+  const std::jthread comes_and_goes([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      fs::create_hard_link(root_ / "state", state);
+      fs::create_hard_link(root_ / "bundle", bundle);
+      fs::remove(state);
+      fs::remove(bundle);
+    }
+  });
+  int seen = 0;
+  for (int i = 0; i < 1'000'000 && seen < 1000; ++i) {
+    (void)store_->state_changed(id_of("S"));
+    (void)tell("B");
+    seen += store_->inputs(id_of("S")).inputs.kata ? 1 : 0;
+    ASSERT_EQ(conditions("S"), Names{});
+    ASSERT_EQ(conditions("B"), Names{});
+  }
+  EXPECT_EQ(seen, 1000) << "it was never there when it was looked for";
 }
 
 TEST_F(Inputs, KataSaysWhichContainersHaveStopped) {
