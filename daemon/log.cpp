@@ -66,13 +66,20 @@ void Log::say(LogLevel level, std::string_view text, const Fields& fields) const
     fmt::print(stderr, "<{}>{}\n", static_cast<int>(level), clean);
 }
 
+Log::Fields Log::fields_of(const std::string& sandbox) const {
+  Fields fields = {{"SANDBOX_ID", sandbox}};
+  if (!pod_) return fields;
+  for (auto& field : pod_(sandbox)) fields.push_back(std::move(field));
+  return fields;
+}
+
 void Log::condition(const std::string& sandbox, const Condition& condition, bool active) const {
   const auto& row = kcg::info(condition.condition);
-  const Fields fields = {{"SANDBOX_ID", sandbox},
-                         {"CONDITION", std::string(row.name)},
-                         {"SEVERITY", std::string(name(condition.severity))},
-                         {"ACTIVE", active ? "1" : "0"},
-                         {"MESSAGE_ID", std::string(row.message_id)}};
+  auto fields = fields_of(sandbox);
+  fields.insert(fields.end(), {{"CONDITION", std::string(row.name)},
+                               {"SEVERITY", std::string(name(condition.severity))},
+                               {"ACTIVE", active ? "1" : "0"},
+                               {"MESSAGE_ID", std::string(row.message_id)}});
   say(active ? level_of(condition.severity) : LogLevel::info,
       fmt::format("sandbox '{}': {}{}: {}", sandbox, row.name, active ? "" : " cleared",
                   condition.text),
@@ -108,8 +115,7 @@ void Log::limited(LogLevel level, const std::string& sandbox, std::string_view k
                   std::string_view text) {
   if (!enabled(level)) return;
   const auto more = admit(sandbox, kind);
-  if (more)
-    say(level, fmt::format("sandbox '{}': {}{}", sandbox, text, *more), {{"SANDBOX_ID", sandbox}});
+  if (more) say(level, fmt::format("sandbox '{}': {}{}", sandbox, text, *more), fields_of(sandbox));
 }
 
 }  // namespace kcg

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,11 @@ class Log final {
   void debug(std::string_view text) const { say(LogLevel::debug, text, {}); }
   void say(LogLevel level, std::string_view text, const Fields& fields) const;
 
+  /// Who knows the pod of a sandbox: its POD_NAMESPACE and POD_NAME, if any.
+  void name_pods(std::function<Fields(const std::string& id)> pod) { pod_ = std::move(pod); }
+  /// SANDBOX_ID, and the pod if it is known.
+  [[nodiscard]] Fields fields_of(const std::string& sandbox) const;
+
   /// A condition was raised or cleared.
   void condition(const std::string& sandbox, const Condition& condition, bool active) const;
   /// It holds already, and something new has happened. Limited like the following, unless each time
@@ -59,6 +65,7 @@ class Log final {
   };
   const Clock& clock_;
   LogLevel most_;
+  std::function<Fields(const std::string& id)> pod_;
   std::map<std::string, Quiet> quiet_;
 };
 

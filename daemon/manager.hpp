@@ -73,6 +73,10 @@ class Manager {
   [[nodiscard]] virtual Result<std::string> resolve(const std::string& id) const = 0;
   [[nodiscard]] virtual Result<std::string> plan_json(const std::string& id) = 0;
   [[nodiscard]] virtual Result<std::string> explain_json(const std::string& id) = 0;
+  /// Also of those that have ended and are remembered; "" is none of them.
+  [[nodiscard]] virtual Result<std::string> events_json(const std::string& id) = 0;
+  /// Full ids of all that events_json() knows, sorted.
+  [[nodiscard]] virtual std::vector<std::string> remembered() const = 0;
   /// Calls `done` with the number of applied steps when the work has ended, not before it returned.
   virtual void reconcile(const std::string& id, bool adopt,
                          std::function<void(Result<std::uint32_t>)> done) = 0;

@@ -9,6 +9,8 @@
 
 #include "base/run_lock.hpp"
 #include "base/text.hpp"
+#include "observe/history_files.hpp"
+#include "show/history_documents.hpp"
 
 namespace kcg {
 
@@ -103,6 +105,26 @@ Status StateStore::note_creation(const SandboxId& id) {
 void StateStore::forget_creation(const SandboxId& id) {
   if (creating_.erase(id) == 0) return;
   (void)dir_.remove_file(kCreating + id.str());  // ignored: it is read again at the next start
+}
+
+std::vector<SandboxHistory> StateStore::histories() {
+  auto found = read_histories(dir_);
+  if (!found) {
+    notes_.push_back(fmt::format("what happened before is not known: {}", found.error().text));
+    return {};
+  }
+  for (const auto& [file, why] : found->wrong) set_aside(dir_, file, why, notes_);
+  return std::move(found->histories);
+}
+
+Status StateStore::keep(const SandboxHistory& history) const {
+  return dir_.replace(history_file(history.id), history_document({history}, true));
+}
+
+Status StateStore::drop_history(const std::string& id) const {
+  auto removed = dir_.remove_file(history_file(id));
+  if (!removed && removed.error().code == ENOENT) return {};
+  return removed;
 }
 
 }  // namespace kcg

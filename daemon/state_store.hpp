@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What must survive a restart and is not in the kernel (L8), in <run>/kata-cgroupd: the lock, the
-// marker of our first start on this boot, registrations, and which sandboxes' groups are just being
-// made. Files are written by rename and carry a version and the boot id; others are set aside, and
-// none of them stops a start.
+// marker of our first start on this boot, registrations, which sandboxes' groups are just being
+// made, and what has happened to sandboxes. Files are written by rename and carry a version and,
+// where it matters, the boot id; others are set aside, and none of them stops a start.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "daemon/registration_store.hpp"
 #include "model/bundle.hpp"
 #include "model/ids.hpp"
+#include "model/sandbox_history.hpp"
 #include "pass/pass.hpp"
 
 namespace kcg {
@@ -48,6 +49,11 @@ class StateStore final : public CreationNotes {
   [[nodiscard]] bool creation_noted(const SandboxId& id) const override {
     return creating_.contains(id);
   }
+
+  /// What was kept of the sandboxes' events. Only before notes() is read.
+  [[nodiscard]] std::vector<SandboxHistory> histories();
+  [[nodiscard]] Status keep(const SandboxHistory& history) const;
+  [[nodiscard]] Status drop_history(const std::string& id) const;
 
   /// Texts about files that were set aside, for the log.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

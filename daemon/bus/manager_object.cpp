@@ -94,11 +94,17 @@ void ManagerObject::Reconcile(sdbus::Result<std::uint32_t>&& result, std::string
 }
 
 void ManagerObject::Plan(sdbus::Result<std::string>&&, std::string id) {
-  read_document(context_, sandboxes_, call_in_hand(getObject()), id, &Manager::plan_json);
+  read_document(context_, ids_of(sandboxes_), call_in_hand(getObject()), id, &Manager::plan_json);
 }
 
 void ManagerObject::Explain(sdbus::Result<std::string>&&, std::string id) {
-  read_document(context_, sandboxes_, call_in_hand(getObject()), id, &Manager::explain_json);
+  read_document(context_, ids_of(sandboxes_), call_in_hand(getObject()), id,
+                &Manager::explain_json);
+}
+
+void ManagerObject::Events(sdbus::Result<std::string>&&, std::string id) {
+  read_document(context_, context_.manager.remembered(), call_in_hand(getObject()), id,
+                &Manager::events_json);
 }
 
 void ManagerObject::Reload(sdbus::Result<>&& result) {

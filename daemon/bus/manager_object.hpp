@@ -46,6 +46,7 @@ class ManagerObject final
   void UnregisterSandbox(sdbus::Result<>&& result, std::string id) override;
   void Reconcile(sdbus::Result<std::uint32_t>&& result, std::string id, bool adopt) override;
   void Plan(sdbus::Result<std::string>&& result, std::string id) override;
+  void Events(sdbus::Result<std::string>&& result, std::string id) override;
   void Explain(sdbus::Result<std::string>&& result, std::string id) override;
   void Reload(sdbus::Result<>&& result) override;
 

@@ -44,12 +44,6 @@ void put_on_desk(Context& context, const Call& call, std::function<bool()> step)
   or_throw(context.desk->take(caller, std::move(ticket), std::move(guarded)));
 }
 
-std::vector<std::string> ids_of(const SandboxObjects& sandboxes) {
-  std::vector<std::string> ids;
-  for (const auto& [id, object] : sandboxes) ids.push_back(id);
-  return ids;
-}
-
 /// Value: what an answer says of one sandbox, ready to be copied.
 struct Part {
   std::uint64_t revision = 0;  ///< of the object that it was made from
@@ -253,6 +247,12 @@ struct AllDocuments {
 
 }  // namespace
 
+std::vector<std::string> ids_of(const SandboxObjects& sandboxes) {
+  std::vector<std::string> ids;
+  for (const auto& [id, object] : sandboxes) ids.push_back(id);
+  return ids;
+}
+
 void list_sandboxes(Context& context, const SandboxObjects& sandboxes, const Call& call) {
   put_on_desk(context, call,
               AllSandboxes(context, sandboxes, call, "(soa{sv})", current_overview, write_listed));
@@ -274,11 +274,11 @@ void list_registrations(Context& context, const Call& call) {
   put_on_desk(context, call, [work] { return work->step(); });
 }
 
-void read_document(Context& context, const SandboxObjects& sandboxes, const Call& call,
+void read_document(Context& context, std::vector<std::string> all, const Call& call,
                    const std::string& id, ReadDocument read) {
   if (id.empty()) {
     const auto work = std::make_shared<AllDocuments>(
-        AllDocuments{context.manager, call, read, ids_of(sandboxes), 0, 0, {}});
+        AllDocuments{context.manager, call, read, std::move(all), 0, 0, {}});
     return put_on_desk(context, call, [work] { return work->step(); });
   }
   put_on_desk(context, call, [&context, call, id, read] {

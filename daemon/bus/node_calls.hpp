@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "daemon/bus/context.hpp"
 #include "daemon/bus/sandbox_object.hpp"
@@ -19,10 +20,12 @@ void list_ignored(Context& context, const Call& call);
 void list_registrations(Context& context, const Call& call);
 void get_managed_objects(Context& context, const SandboxObjects& sandboxes, const Call& call);
 
-/// Manager::plan_json or Manager::explain_json.
+/// Manager::plan_json, Manager::explain_json or Manager::events_json.
 using ReadDocument = Result<std::string> (Manager::*)(const std::string& id);
-/// The document of one sandbox, or of all if `id` is "".
-void read_document(Context& context, const SandboxObjects& sandboxes, const Call& call,
+/// The document of one sandbox, or if `id` is "" of `all`.
+void read_document(Context& context, std::vector<std::string> all, const Call& call,
                    const std::string& id, ReadDocument read);
+
+[[nodiscard]] std::vector<std::string> ids_of(const SandboxObjects& sandboxes);
 
 }  // namespace kcg::bus

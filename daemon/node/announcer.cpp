@@ -30,9 +30,29 @@ bool is_sandbox(const Observed& seen, const Record& record) {
 
 }  // namespace
 
-void Announcer::done(const SandboxId& id, const Round& round, Mode mode) {
+void Announcer::done(const SandboxId& id, Entry& entry, const Round& round, Mode mode) {
   if (round.not_noted) log_.limited(LogLevel::error, id.str(), "store", round.not_noted->text);
-  if (mode == Mode::enforce) report(id, round.report);
+  if (mode != Mode::enforce) return;
+  report(id, round.report);
+  if (round.was_placed) repairs(id, round.repairs);
+  auto& happened = entry.happened;
+  const auto now = clock_.wall_seconds();
+  if (round.was_placed)
+    for (auto& event : events_of(round.report, round.repairs, now))
+      happened.push_back(std::move(event));
+  else if (round.is_placed && round.report.done() > 0)
+    happened.push_back({.kind = EventKind::placed, .first = now, .last = now});
+}
+
+void Announcer::repairs(const SandboxId& id, const std::vector<Repair>& repairs) {
+  for (const auto& one : repairs) {
+    const bool thread = one.file.empty();
+    log_.limited(LogLevel::notice, id.str(), "repaired",
+                 thread ? fmt::format("put thread {} back into {}: it was in {}", one.written,
+                                      one.group.path.str(), one.found)
+                        : fmt::format("put back {} of {}: {} -> {}", one.file, one.group.path.str(),
+                                      one.found, one.written));
+  }
 }
 
 void Announcer::report(const SandboxId& id, const Report& report) {
@@ -56,15 +76,18 @@ void Announcer::report(const SandboxId& id, const Report& report) {
 }
 
 void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
-  const auto& [observed, want, plan, report, not_noted] = last;
+  const auto& observed = last.observed;
+  const auto& want = last.want;
   if (!is_sandbox(observed, entry.record)) return;
   auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
   view.threads.clear();
   const auto before = std::exchange(entry.view, std::move(view));
   const bool first = !std::exchange(entry.published, true);
+  chronicle_.seen(entry.view);
+  chronicle_.note(id.str(), std::exchange(entry.happened, {}));
   if (first)
     log_.say(LogLevel::info, fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup),
-             {{"SANDBOX_ID", id.str()}});
+             log_.fields_of(id.str()));
   if (publisher_ == nullptr) return;
   if (first)
     publisher_->added(entry.view);
@@ -72,8 +95,9 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
     publisher_->changed(before, entry.view);
 }
 
-void Announcer::failed(Entry& entry) {
+void Announcer::failed(const SandboxId& id, Entry& entry) {
   if (!entry.published) return;
+  chronicle_.note(id.str(), std::exchange(entry.happened, {}));
   const auto before = entry.view;
   entry.view.state = entry.record.state;
   entry.view.conditions = entry.record.conditions;
@@ -83,6 +107,7 @@ void Announcer::failed(Entry& entry) {
 void Announcer::conditions(const SandboxId& id, Entry& entry) {
   const auto before = std::exchange(entry.told, conditions_of(entry.record));
   for (const auto& news : condition_news(before, entry.told)) {
+    chronicle_.note(id.str(), {event_of(news, clock_.wall_seconds())});
     if (news.what == ConditionNews::What::again)
       log_.condition_again(id.str(), news.condition);
     else
@@ -91,8 +116,7 @@ void Announcer::conditions(const SandboxId& id, Entry& entry) {
 }
 
 void Announcer::gone(const SandboxId& id) {
-  log_.say(LogLevel::info, fmt::format("sandbox '{}' is gone", id.str()),
-           {{"SANDBOX_ID", id.str()}});
+  log_.say(LogLevel::info, fmt::format("sandbox '{}' is gone", id.str()), log_.fields_of(id.str()));
   if (publisher_ != nullptr) publisher_->removed(id.str());
 }
 

@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What journal and bus are told of sandboxes (L8): each difference once.
+// What journal, bus and chronicle are told of sandboxes (L8): each difference once.
 #pragma once
 
 #include "daemon/log.hpp"
 #include "daemon/manager.hpp"
+#include "daemon/node/chronicle.hpp"
 #include "daemon/node/sandboxes.hpp"
 
 namespace kcg {
 
-/// Resource: see the head of the file. The log outlives it.
+/// Resource: see the head of the file. All that it is given outlives it.
 class Announcer final {
  public:
-  explicit Announcer(Log& log) : log_(log) {}
+  Announcer(Log& log, const Clock& clock, Chronicle& chronicle)
+      : log_(log), clock_(clock), chronicle_(chronicle) {}
   /// nullptr: nobody listens on a bus.
   void set_publisher(Publisher* publisher) { publisher_ = publisher; }
 
   /// What one round of a pass has done.
-  void done(const SandboxId& id, const Round& round, Mode mode);
+  void done(const SandboxId& id, Entry& entry, const Round& round, Mode mode);
   /// What a sandbox is like after a pass.
   void seen(const SandboxId& id, Entry& entry, const Round& last);
   /// A pass failed: what was told stays as it was, but for the trouble.
-  void failed(Entry& entry);
+  void failed(const SandboxId& id, Entry& entry);
   /// Compared with what was told, not with the last pass: one that breaks off tells nothing.
   void conditions(const SandboxId& id, Entry& entry);
   void gone(const SandboxId& id);
 
  private:
   void report(const SandboxId& id, const Report& report);
+  void repairs(const SandboxId& id, const std::vector<Repair>& repairs);
 
   Log& log_;
+  const Clock& clock_;
+  Chronicle& chronicle_;
   Publisher* publisher_ = nullptr;
 };
 

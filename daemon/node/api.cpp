@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "config/reload.hpp"
 #include "record/condition_news.hpp"
+#include "show/history_documents.hpp"
 #include "show/view.hpp"
 
 namespace kcg {
@@ -114,6 +115,26 @@ Result<std::string> NodeApi::explain_json(const std::string& id) {
   const auto all = planned(id);
   if (!all) return forward(all.error());
   return explain_document(*all, !id.empty());
+}
+
+Result<std::string> NodeApi::events_json(const std::string& text) {
+  const auto& histories = node_.chronicle.histories();
+  const auto* history = histories.find(text);
+  if (history == nullptr) {
+    std::vector<SandboxId> ids;
+    for (const auto& id : remembered())
+      if (auto valid = SandboxId::parse(id)) ids.push_back(*std::move(valid));
+    const auto id = only_one(std::move(ids), text);
+    if (!id) return forward(id.error());
+    history = histories.find(id->str());
+  }
+  return history_document({*history}, true);
+}
+
+std::vector<std::string> NodeApi::remembered() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, history] : node_.chronicle.histories().all()) ids.push_back(id);
+  return ids;
 }
 
 void NodeApi::reconcile(const std::string& text, bool adopt,

@@ -20,7 +20,8 @@ Node::Node(Loop& loop, const World& the_world, Config the_config)
       registrations(world.store, world.proc, world.tree.host(),
                     [this](Pid pid) { return sandboxes.owner(pid); }),
       turns(loop, world.clock, world.log, scheduler),
-      announcer(world.log) {}
+      chronicle(world.store, world.clock, world.log, turns),
+      announcer(world.log, world.clock, chronicle) {}
 
 void Node::dirty(const SandboxId& id, Due why) {
   if (auto* entry = sandboxes.find(id)) entry->look_due = true;

@@ -10,6 +10,7 @@
 #include "daemon/log.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/node/announcer.hpp"
+#include "daemon/node/chronicle.hpp"
 #include "daemon/node/registrations.hpp"
 #include "daemon/node/sandboxes.hpp"
 #include "daemon/node/scheduler.hpp"
@@ -58,6 +59,7 @@ struct Node final {
   Scheduler scheduler;
   Turns turns;
   Waiters waiters;
+  Chronicle chronicle;
   Announcer announcer;
   Follower* follower = nullptr;                ///< nullptr: nothing is watched
   bool looked = false;                         ///< the first look at the whole node has ended

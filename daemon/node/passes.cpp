@@ -97,7 +97,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   unsigned looks = 0;
   auto result = run_pass(pass_world(), task, entry.record, [&](const Round& round) {
     ++looks;
-    node_.announcer.done(id, round, node_.config.mode);
+    node_.announcer.done(id, entry, round, node_.config.mode);
   });
   if (node_.world.log.enabled(LogLevel::debug))
     node_.world.log.debug(fmt::format("sandbox '{}': {}, looks: {}", id.str(), name(why), looks));
@@ -127,7 +127,7 @@ void Passes::tell(const SandboxId& id, Entry& entry, const PassResult& result) {
     node_.announcer.seen(id, entry, *result.last);
   } else {
     node_.scheduler.hold(id, *result.follow_up.retry_at);
-    node_.announcer.failed(entry);
+    node_.announcer.failed(id, entry);
   }
   node_.announcer.conditions(id, entry);
 }
@@ -143,6 +143,7 @@ void Passes::forget(const SandboxId& id) {
   if (node_.follower != nullptr) node_.follower->leave(id);
   node_.waiters.forget(id);
   if (published) node_.announcer.gone(id);
+  node_.chronicle.ended(id.str());
 }
 
 /// Nobody has to unregister what has ended; another one of the same id is registered anew.

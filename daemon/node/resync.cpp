@@ -28,6 +28,7 @@ void Resync::start() {
     node_.inputs.set_registration(id, registration);
   const auto ticks = static_cast<std::uint64_t>(clock.now().count()) / kUsecPerTick;
   node_.managed_since = store.first_start(ticks);
+  node_.chronicle.restore();
   for (const auto& note : store.notes()) log.warning(note);
   node_.inputs.set_kata_config(read_kata_config(node_.config.discovery));
 
@@ -158,8 +159,9 @@ void Resync::end() {
   left_.reset();
   node_.inputs.drop_stale_states();
   const auto now = node_.world.clock.now();
-  for (const auto& id : youngest_first())
-    node_.scheduler.due(id, first ? Due::event : Due::background, now);
+  const auto ids = youngest_first();
+  if (first) node_.chronicle.all_seen(ids);
+  for (const auto& id : ids) node_.scheduler.due(id, first ? Due::event : Due::background, now);
   for (const auto& act : std::exchange(early_, {})) act();
   if (std::exchange(again_, false)) resync();
   node_.turns.arm();

@@ -40,18 +40,20 @@ Result<SandboxId> Sandboxes::resolve(const std::string& text) const {
   auto exact = SandboxId::parse(text);
   if (const auto* entry = exact ? find(*exact) : nullptr; entry != nullptr && entry->published)
     return std::move(*exact);
-  std::vector<SandboxId> matches;
-  for (auto& id : published())
-    if (id.str().starts_with(text)) matches.push_back(std::move(id));
-  if (text.size() < kShortestPrefix || matches.empty())
+  return only_one(published(), text);
+}
+
+Result<SandboxId> only_one(std::vector<SandboxId> ids, const std::string& text) {
+  std::erase_if(ids, [&](const SandboxId& id) { return !id.str().starts_with(text); });
+  if (text.size() < kShortestPrefix || ids.empty())
     return fail(static_cast<int>(ManagerError::no_such_sandbox),
                 "no sandbox '{}': give a full id or at least {} characters of one", escaped(text),
                 kShortestPrefix);
-  if (matches.size() > 1)
+  if (ids.size() > 1)
     return fail(static_cast<int>(ManagerError::ambiguous_id),
-                "'{}' is ambiguous: {} and {} others match", escaped(text), matches.front().str(),
-                matches.size() - 1);
-  return std::move(matches.front());
+                "'{}' is ambiguous: {} and {} others match", escaped(text), ids.front().str(),
+                ids.size() - 1);
+  return std::move(ids.front());
 }
 
 std::optional<SandboxId> Sandboxes::owner(Pid pid) const {

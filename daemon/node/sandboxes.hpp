@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "daemon/node/scheduler.hpp"
 #include "model/ids.hpp"
+#include "model/sandbox_history.hpp"
 #include "model/view.hpp"
 #include "pass/glance.hpp"
 #include "pass/pass.hpp"
@@ -26,10 +27,11 @@ struct Entry {
   Record record;
   SandboxView view;  ///< last published, without threads
   bool published = false;
-  std::vector<Condition> told;  ///< the conditions that the journal has heard of
-  PassProgress so_far;          ///< of a pass that is not finished
-  std::optional<Due> news;      ///< the most urgent since a part of what it goes by was read
-  bool look_due = true;         ///< a glance at the threads will not do
+  std::vector<Condition> told;         ///< the conditions that the journal has heard of
+  std::vector<SandboxEvent> happened;  ///< since the chronicle was told
+  PassProgress so_far;                 ///< of a pass that is not finished
+  std::optional<Due> news;             ///< the most urgent since a part of what it goes by was read
+  bool look_due = true;                ///< a glance at the threads will not do
   std::optional<Glance> glance;
   std::set<Pid> stirred;   ///< processes whose threads were heard of since
   unsigned failures = 0;   ///< passes in a row
@@ -68,5 +70,8 @@ class Sandboxes final {
   std::map<Pid, SandboxId> owner_;
   std::map<std::string, SandboxId, std::less<>> units_;
 };
+
+/// The only one of them that begins with `text`; the same errors.
+[[nodiscard]] Result<SandboxId> only_one(std::vector<SandboxId> ids, const std::string& text);
 
 }  // namespace kcg

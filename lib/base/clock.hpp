@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace kcg {
 
@@ -36,5 +38,7 @@ class SystemClock final : public Clock {
 
 /// "2024-05-06T07:08:09Z" of seconds since 1970; "" for a year that does not have four digits.
 [[nodiscard]] std::string rfc3339(std::int64_t seconds);
+/// What rfc3339() gave; nullopt for any other text.
+[[nodiscard]] std::optional<std::int64_t> parse_rfc3339(std::string_view text);
 
 }  // namespace kcg

@@ -154,8 +154,9 @@ UnnamedThreads unnamed_of(const Glance& glance) {
 
 std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {
   if (!result.last || result.unfinished) return std::nullopt;
-  const auto& [observed, want, plan, report, not_noted] = *result.last;
-  const bool settled = want.act && plan.steps.empty() && !result.follow_up.again;
+  const auto& observed = result.last->observed;
+  const auto& want = result.last->want;
+  const bool settled = want.act && result.last->plan.steps.empty() && !result.follow_up.again;
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;

@@ -46,6 +46,9 @@ bool counts_as_failure(const StepResult& result) {
   return result.outcome == Outcome::failed && !overtaken(result) && !still_busy(result);
 }
 
+/// Before its VMM starts Kata itself still moves its shim.
+bool placed_with_vmm(const Record& record) { return record.placed_once && record.fixed; }
+
 /// Until its end what was read ahead is ours: looks for the bus leave it alone.
 class Using final {
  public:
@@ -147,6 +150,9 @@ class Line final {
     const unsigned number = broken_off ? 1 : std::min(so_far.rounds, kRounds);
     auto folded = fold(record_, seen.observed, seen.want, seen.report, number, world_.clock.now(),
                        world_.clock.wall_seconds());
+    seen.repairs = std::move(folded.repairs);
+    seen.was_placed = placed_with_vmm(record_);
+    seen.is_placed = placed_with_vmm(folded.record);
     record_ = std::move(folded.record);
     result_.follow_up = folded.follow_up;
     result_.last = std::move(seen);

@@ -66,7 +66,10 @@ struct Round {
   Desired want;
   Plan plan;
   Report report;
-  std::optional<Error> not_noted;  ///< CreationNotes failed: said once, and the work goes on
+  std::optional<Error> not_noted;    ///< CreationNotes failed: said once, and the work goes on
+  std::vector<Repair> repairs = {};  ///< what somebody had undone
+  bool was_placed = false;           ///< its VMM and all: before this round
+  bool is_placed = false;            ///< after it
 };
 
 /// Value: what a pass has come to.

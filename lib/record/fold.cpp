@@ -117,14 +117,14 @@ std::optional<Instant> next_wake(const Record& record, const Observed& observed,
 
 Folded fold(const Record& before, const Observed& observed, const Desired& desired,
             const Report& report, unsigned round, Instant now, std::int64_t wall_seconds) {
-  Folded out{before, {}};
+  Folded out{before, {}, {}};
   Record& record = out.record;
   remember(record, observed, desired, now);
   remember_made(record, report);
   remember_place(record, desired);
   count_unread(record, observed, round);
   if (!observed.unread()) follow_vmm(record.vmm, observed, now, wall_seconds);
-  count_heals(record, observed, report, round, now);
+  out.repairs = count_heals(record, observed, report, round, now);
   count_scope_tries(record, observed, desired, report, now);
 
   const bool blocked = failed_removals(report) > 0;

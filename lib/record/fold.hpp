@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "record/heals.hpp"
 #include "record/record.hpp"
 
 namespace kcg {
@@ -24,6 +26,7 @@ struct FollowUp {
 struct Folded {
   Record record;
   FollowUp follow_up;
+  std::vector<Repair> repairs = {};
 };
 
 /// A pass has no more rounds; what moves on after them is left to the next one.

@@ -85,9 +85,18 @@ struct Doing {
   std::string value;  ///< the last one
   std::string found;  ///< the first one
   std::optional<GroupRef> group;
+  Repair repair;            ///< if that is what it was
   bool undone = false;      ///< something stood there, and not by Kata's ordinary doing
   bool by_systemd = false;  ///< who may not have done it yet when we look again
+  bool katas = false;       ///< a shim: Kata itself moves it, also when it ends
 };
+
+Repair repair_by(const Step& step) {
+  if (const auto* move = move_of(step))
+    return {"", step.group, move->from, std::to_string(move->task.pid)};
+  const auto& change = *change_of(step);
+  return {change.key, step.group, change.old_value, change.new_value};
+}
 
 std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ordinary) {
   std::map<std::string, Doing> doings;
@@ -99,9 +108,14 @@ std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ord
     const auto [it, first] = doings.try_emplace(std::move(key));
     auto& doing = it->second;
     const auto found = text_of(step).old_value;
-    if (first) doing.found = found;
+    if (first) {
+      doing.found = found;
+      doing.repair = repair_by(step);
+    }
+    if (const auto* change = change_of(step)) doing.repair.written = change->new_value;
     if (move_of(step) == nullptr) doing.group = step.group;
     doing.value = value_of(step);
+    doing.katas = move_of(step) != nullptr && move_of(step)->cls == ThreadClass::shim;
     // A file that could not be read is not one that somebody emptied.
     doing.undone = doing.undone || (!found.empty() && !ordinary(step));
     doing.by_systemd = asked;
@@ -123,7 +137,8 @@ void judge(HealCount& heal, Instant now) {
   heal.quiet_until = now + heal.delay;
 }
 
-void count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
+/// Whether somebody had undone it.
+bool count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
   const bool ours = heal.written != doing.value;  // a first write, or a changed wish
   if (ours) heal = HealCount{};
   const bool undone = !ours && doing.undone && (heal.held || !doing.by_systemd);
@@ -131,11 +146,12 @@ void count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
   heal.group = doing.group;
   heal.last = now;
   heal.held = false;
-  if (!undone) return;
+  if (!undone) return false;
   heal.found = doing.found;
   heal.times.push_back(now);
   heal.row += round == 1 ? 1U : 0U;
   judge(heal, now);
+  return true;
 }
 
 /// Nothing had to be done about it. The rounds of one pass are one look.
@@ -189,8 +205,8 @@ std::string described(const std::string& key, const HealCount& heal) {
 
 }  // namespace
 
-void count_heals(Record& record, const Observed& observed, const Report& report, unsigned round,
-                 Instant now) {
+std::vector<Repair> count_heals(Record& record, const Observed& observed, const Report& report,
+                                unsigned round, Instant now) {
   forget_made(record, report);
   std::erase_if(record.heals.counts,
                 [&](const auto& entry) { return forgotten(entry.second, observed, now); });
@@ -200,8 +216,11 @@ void count_heals(Record& record, const Observed& observed, const Report& report,
     // While it is left alone it is in no plan.
     if (heal.quiet_until <= now && !touched.contains(key)) found_held(heal, round);
   }
+  std::vector<Repair> repairs;
   for (const auto& [key, doing] : doings_of(report, Ordinary(observed, moved_by(report))))
-    count(record.heals.counts[key], doing, round, now);
+    if (count(record.heals.counts[key], doing, round, now) && !doing.katas)
+      repairs.push_back(doing.repair);
+  return repairs;
 }
 
 std::optional<Condition> contest_condition(const Record& record) {

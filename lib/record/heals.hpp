@@ -6,14 +6,28 @@
 // growing times.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "record/record.hpp"
 
 namespace kcg {
 
+/// Value: one thing that somebody had undone, and that was put back.
+struct Repair {
+  std::string file;     ///< "": a thread or a process was moved
+  GroupRef group;       ///< of the file; else where it belongs
+  std::string found;    ///< the file's text; else the group where it was
+  std::string written;  ///< the file's text; else who: "15390"
+  bool operator==(const Repair&) const = default;
+};
+
 /// Remembers what this report wrote, counts what it had to put back, and decides how long a
-/// contested thing is left alone. `round` counts from 1 within a pass.
-void count_heals(Record& record, const Observed& observed, const Report& report, unsigned round,
-                 Instant now);
+/// contested thing is left alone. `round` counts from 1 within a pass. Returns what was put back,
+/// but for shims.
+std::vector<Repair> count_heals(Record& record, const Observed& observed, const Report& report,
+                                unsigned round, Instant now);
 
 /// Contested, if anything is.
 [[nodiscard]] std::optional<Condition> contest_condition(const Record& record);

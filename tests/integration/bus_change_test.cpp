@@ -51,6 +51,7 @@ TEST_F(BusChange, ThePolicyLetsEverybodyRead) {
            {kRoot, kManager, "GetSandbox", "s", "012345"},
            {kRoot, kManager, "Plan", "s", ""},
            {kRoot, kManager, "Explain", "s", ""},
+           {kRoot, kManager, "Events", "s", ""},
            {first_object(), kSandbox, "Plan"},
            {first_object(), kSandbox, "Explain"},
            {first_object(), kSandbox, "GetStats"},

@@ -37,6 +37,9 @@ TEST_F(Cgctl, OverTheBusTheDocumentsAreTheSame) {
               {{"threads", "012345", "--json"}, "threads.json"},
               {{"plan", "012345", "--json"}, "plan-one.json"},
               {{"explain", "012345", "--json"}, "explain-one.json"},
+              {{"events", "--json"}, "events.json"},
+              {{"events", "cart-0", "--json"}, "events-one.json"},
+              {{"show", "shop/cart-0", "--json"}, "events-one.json"},
               {{"threads", "default/nginx"}, "threads.pipe"}};
   const auto expected = [](const std::string& document) {
     return document == "list.json" ? with_daemon(printed(document)) : printed(document);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "daemon/node/cpu_time.hpp"
+#include "show/history_documents.hpp"
 #include "show/plan_documents.hpp"
 #include "show/view.hpp"
 #include "support/sample_views.hpp"
@@ -75,6 +76,18 @@ Result<std::string> FakeManager::plan_json(const std::string& id) {
 
 Result<std::string> FakeManager::explain_json(const std::string& id) {
   return explain_document({samples::planned_v2()}, !id.empty());
+}
+
+Result<std::string> FakeManager::events_json(const std::string& id) {
+  for (const auto& history : samples::histories())
+    if (history.id.starts_with(id)) return history_document({history}, true);
+  return fail(code(ManagerError::no_such_sandbox), "no sandbox '{}'", id);
+}
+
+std::vector<std::string> FakeManager::remembered() const {
+  std::vector<std::string> ids;
+  for (const auto& history : samples::histories()) ids.push_back(history.id);
+  return ids;
 }
 
 void FakeManager::reconcile(const std::string& id, bool adopt, Done done) {

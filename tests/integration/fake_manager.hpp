@@ -33,6 +33,8 @@ class FakeManager final : public Manager {
   [[nodiscard]] Result<std::string> resolve(const std::string& id) const override;
   [[nodiscard]] Result<std::string> plan_json(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain_json(const std::string& id) override;
+  [[nodiscard]] Result<std::string> events_json(const std::string& id) override;
+  [[nodiscard]] std::vector<std::string> remembered() const override;
   void reconcile(const std::string& id, bool adopt, Done done) override;
   [[nodiscard]] Status register_sandbox(const std::string& id,
                                         const Registration& registration) override;

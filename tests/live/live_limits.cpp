@@ -87,6 +87,37 @@ class LiveLimits : public LiveTest {
   }
 };
 
+TEST_P(LiveLimits, WhatHappenedOutlivesPodAndDaemon) {
+  start_daemon();
+  const auto sandbox = node_->sandbox();
+  add_container(*sandbox, "one", 128 * kMib);
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  const auto path =
+      node_->corner().directory(sandbox->group() + "/vcpu", "cpu") + "/cpu.cfs_quota_us";
+  const auto quota_becomes = [&](const std::string& wanted) {
+    return wait_until([&] { return slurp_line(path) == wanted; });
+  };
+  ASSERT_TRUE(quota_becomes("50000"));
+  add_container(*sandbox, "two", 64 * kMib);
+  ASSERT_TRUE(quota_becomes("100000"));
+  ASSERT_EQ(scribble(path, "30000"), 0);
+  ASSERT_TRUE(quota_becomes("100000"));
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+  const auto told = [&] { return cgctl({"show", sandbox->id(), "--json"}); };
+  EXPECT_TRUE(wait_until([&] { return told().find(R"("ended": ")") != std::string::npos; }));
+  daemon_->terminate();
+
+  const auto after = told();
+  for (const auto* part : {R"("ended": ")", R"("kind": "placed")", R"("kind": "limit-changed")",
+                           R"("kind": "repaired")", R"("subject": "cpu.cfs_quota_us")",
+                           R"("from": "30000")", R"("kind": "ended")"})
+    EXPECT_NE(after.find(part), std::string::npos) << part << after;
+  start_daemon();
+  EXPECT_EQ(told(), after) << "the next daemon keeps it";
+}
+
 TEST_P(LiveLimits, MemoryGrowsAndSurvivesTheDaemon) {
   start_daemon();
   const auto sandbox = node_->sandbox({.annotations = {{kOverheadKey, "200"}}});

@@ -161,6 +161,39 @@ SandboxView legacy() {
   return view;
 }
 
+std::vector<SandboxHistory> histories() {
+  SandboxHistory lives;
+  lives.id = kFirstId;
+  lives.pod_namespace = "default";
+  lives.pod_name = "nginx";
+  lives.engine = Engine::containerd;
+  lives.pod_cgroup = kPod;
+  lives.sandbox_cgroup = kGroup;
+  lives.created = kStart;
+  lives.events = {{EventKind::placed, "", "", "", "", "", Severity::info, kStart, kStart, 1},
+                  {EventKind::limit_changed, "memory.max", kGroup, "903872512", "1172307968", "",
+                   Severity::info, kStart + 60, kStart + 60, 1},
+                  {EventKind::repaired, "", below("vcpu"), kPod, "4242", "", Severity::info,
+                   kStart + 900, kStart + 7200, 2},
+                  {EventKind::repaired, "cpu.max", below("vcpu"), "50000 100000", "100000 100000",
+                   "", Severity::info, kStart + 3600, kStart + 11508, 3}};
+  SandboxHistory gone;
+  gone.id = kGoneId;
+  gone.pod_namespace = "shop";
+  gone.pod_name = "cart-0";
+  gone.engine = Engine::crio;
+  gone.pod_cgroup = "/kubepods/pod9";
+  gone.sandbox_cgroup = "/kubepods/pod9/kata-sandbox-4567";
+  gone.created = kStart - 86'400;
+  gone.ended = kStart + 7920;
+  gone.events = {
+      {EventKind::raised, "OomKilled", "", "", "",
+       "the kernel killed 1 process in '/kubepods/pod9/kata-sandbox-4567'", Severity::error,
+       kStart + 7918, kStart + 7918, 1},
+      {EventKind::ended, "", "", "", "", "", Severity::info, kStart + 7920, kStart + 7920, 1}};
+  return {lives, gone};
+}
+
 SandboxView ignored() {
   SandboxView view;
   view.id = "ffff0000ffff0000ffff0000ffff0000";

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "model/sandbox_history.hpp"
 #include "model/view.hpp"
 #include "show/plan_documents.hpp"
 #include "show/view.hpp"
@@ -23,6 +24,11 @@ inline constexpr const char* kSecondId =
 [[nodiscard]] SandboxView legacy();
 /// A runc pod.
 [[nodiscard]] SandboxView ignored();
+
+/// What has happened to degraded(), and to a pod that is gone.
+[[nodiscard]] std::vector<SandboxHistory> histories();
+inline constexpr const char* kGoneId =
+    "4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef";
 
 /// What would be done for degraded().
 [[nodiscard]] Planned planned_v2();

@@ -14,6 +14,7 @@
 #include "daemon/bus/convert.hpp"
 #include "daemon/bus/names.hpp"
 #include "manager_proxy.h"
+#include "show/history_documents.hpp"
 #include "tools/cgctl/bus_names.hpp"
 #include "tools/cgctl/failure.hpp"
 
@@ -243,6 +244,12 @@ Result<std::string> BusSource::plan(const std::string& id) {
 
 Result<std::string> BusSource::explain(const std::string& id) {
   return guarded([&] { return impl_->manager.Explain(id); });
+}
+
+Result<std::vector<SandboxHistory>> BusSource::events(const std::string& id) {
+  const auto document = guarded([&] { return impl_->manager.Events(id); });
+  if (!document) return forward(document.error());
+  return parse_history_document(*document);
 }
 
 const DaemonState& BusSource::state() const { return impl_->state; }

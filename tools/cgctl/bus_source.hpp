@@ -30,6 +30,7 @@ class BusSource final : public Source {
   void wait_for_repairs() override;
   [[nodiscard]] Result<std::string> plan(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+  [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override;
 
   /// What the daemon said of itself when it was connected to, or looked at again.
   [[nodiscard]] const DaemonState& state() const;

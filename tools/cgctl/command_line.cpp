@@ -77,6 +77,9 @@ void add_reading_verbs(CLI::App& app, Options& o) {
 }
 
 void add_other_verbs(CLI::App& app, Options& o) {
+  add_id(add_verb(app, o, Verb::events, "events",
+                  "Show what has happened, also to pods that are gone"),
+         o, false);
   add_id(add_verb(app, o, Verb::watch, "watch", "Print what happens, a line for each event"), o,
          false);
   add_verb(app, o, Verb::top, "top", "Watch what the sandboxes use, each second")

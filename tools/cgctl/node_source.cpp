@@ -2,11 +2,15 @@
 //
 // The node itself, without the daemon: bundles, /proc and cgroups are read directly. Nothing is
 // written.
+#include <cerrno>
+
+#include "base/run_lock.hpp"
 #include "base/text.hpp"
 #include "cgroup/host.hpp"
 #include "daemon/manager.hpp"
 #include "observe/bundle_plan.hpp"
 #include "observe/config_files.hpp"
+#include "observe/history_files.hpp"
 #include "pass/node.hpp"
 #include "show/plan_documents.hpp"
 #include "show/view.hpp"
@@ -25,6 +29,7 @@ class NodeSource final : public Source {
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
   [[nodiscard]] Result<std::string> plan(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+  [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override;
 
  private:
   [[nodiscard]] Status look();
@@ -89,6 +94,22 @@ Result<std::string> NodeSource::explain(const std::string& id) {
   const auto all = planned(id);
   if (!all) return forward(all.error());
   return explain_document(*all, !id.empty());
+}
+
+/// What the daemon has left behind in its run directory.
+Result<std::vector<SandboxHistory>> NodeSource::events(const std::string& id) {
+  const auto config = node_config(options_);
+  if (!config) return forward(config.error());
+  const auto dir = Dir::open(config->run_root + kRunDirectory);
+  if (!dir && dir.error().code == ENOENT) return std::vector<SandboxHistory>{};
+  if (!dir) return forward(dir.error());
+  auto found = read_histories(*dir);
+  if (!found) return forward(found.error());
+  if (found->histories.empty() && !found->wrong.empty())
+    return fail(0, "{}: {}", found->wrong.front().first, found->wrong.front().second);
+  if (!id.empty())
+    std::erase_if(found->histories, [&](const SandboxHistory& one) { return one.id != id; });
+  return std::move(found->histories);
 }
 
 /// What was assumed, else what the configuration says, else what this machine has, else v2.

@@ -28,6 +28,7 @@ enum class Verb : std::uint8_t {
   show,
   tree,
   threads,
+  events,
   plan,
   explain,
   reconcile,

@@ -23,7 +23,9 @@ inline constexpr std::size_t kShortId = 12;
                                         std::size_t all);
 /// What `list --all` adds.
 [[nodiscard]] std::string render_ignored(const Style& style, const std::vector<SandboxView>& views);
-[[nodiscard]] std::string render_show(const Style& style, const SandboxView& view);
+/// `events`: what has happened to it, ready to be printed; "" where that is not known.
+[[nodiscard]] std::string render_show(const Style& style, const SandboxView& view,
+                                      const std::string& events = "");
 [[nodiscard]] std::string render_tree(const Style& style, const std::vector<SandboxView>& views);
 [[nodiscard]] std::string render_threads(const Style& style, const SandboxView& view);
 /// "All 16 threads are where they belong."

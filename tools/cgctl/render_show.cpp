@@ -120,7 +120,7 @@ std::string answer(const Style& style, const SandboxView& view) {
 
 }  // namespace
 
-std::string render_show(const Style& style, const SandboxView& view) {
+std::string render_show(const Style& style, const SandboxView& view, const std::string& events) {
   Facts facts(style);
   facts.add("pod", view.pod_name.empty() ? "" : title(view), Paint::strong);
   facts.add("sandbox", view.id);
@@ -143,7 +143,8 @@ std::string render_show(const Style& style, const SandboxView& view) {
   facts.add("pod uid", view.pod_uid);
   add_containers(facts, view);
   add_conditions(facts, style, view);
-  return facts.text() + "\n" + answer(style, view);
+  if (!events.empty()) facts.title("What happened");
+  return facts.text() + events + "\n" + answer(style, view);
 }
 
 }  // namespace kcg::cgctl

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "model/config.hpp"
+#include "model/sandbox_history.hpp"
 #include "model/view.hpp"
 #include "tools/cgctl/options.hpp"
 
@@ -27,6 +28,8 @@ class Source {
   virtual void wait_for_repairs() {}
   [[nodiscard]] virtual Result<std::string> plan(const std::string& id) = 0;
   [[nodiscard]] virtual Result<std::string> explain(const std::string& id) = 0;
+  /// What has happened; "" = to all, also to those that have ended.
+  [[nodiscard]] virtual Result<std::vector<SandboxHistory>> events(const std::string& id) = 0;
 };
 
 /// The node itself, without the daemon.

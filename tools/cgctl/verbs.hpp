@@ -20,7 +20,7 @@ struct Answer {
 
 [[nodiscard]] bool changes_something(Verb verb);
 
-/// list, show, tree, threads.
+/// list, show, tree, threads, events.
 [[nodiscard]] Result<Answer> look(const Options& options, const Style& style, Source& source);
 /// plan, explain.
 [[nodiscard]] Result<Answer> reason(const Options& options, const Style& style, Source& source);

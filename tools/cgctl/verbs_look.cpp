@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// list, show, tree, threads.
+// list, show, tree, threads, events.
 #include <algorithm>
 
 #include "show/amiss.hpp"
+#include "show/history_documents.hpp"
 #include "show/view_documents.hpp"
+#include "tools/cgctl/events.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/render.hpp"
 #include "tools/cgctl/resolve.hpp"
@@ -86,11 +88,39 @@ Result<Answer> tree(const Options& options, const Style& style, Source& source) 
   return Answer{render_tree(style, *views)};
 }
 
-Result<Answer> one(const Options& options, const Style& style, Source& source) {
+/// Told besides, where it is known.
+Result<Answer> show(const Options& options, const Style& style, Source& source) {
   const auto view = source.view(options.id);
   if (!view) return forward(view.error());
-  if (options.verb == Verb::show)
-    return Answer{options.json ? show_document(*view) : render_show(style, *view)};
+  const auto histories = source.events(options.id);
+  const bool known = histories && histories->size() == 1;
+  if (options.json)
+    return Answer{known ? with_events(show_document(*view), histories->front())
+                        : show_document(*view)};
+  return Answer{render_show(style, *view, known ? render_events(style, histories->front()) : "")};
+}
+
+Result<Answer> events(const Options& options, const Style& style, Source& source) {
+  const auto histories = source.events(options.id);
+  if (!histories) return forward(histories.error());
+  const bool single = !options.id.empty() && histories->size() == 1;
+  if (options.json) return Answer{history_document(*histories, single)};
+  return Answer{single ? render_past(style, histories->front())
+                       : render_all_events(style, *histories)};
+}
+
+/// Of one that has ended there is nothing but what has happened to it.
+Result<Answer> past(const Options& options, const Style& style, Source& source,
+                    const Error& not_there) {
+  const auto histories = source.events("");
+  const auto* history = histories ? find_ended(*histories, options.id) : nullptr;
+  if (history == nullptr) return forward(not_there);
+  return Answer{options.json ? history_document({*history}, true) : render_past(style, *history)};
+}
+
+Result<Answer> threads(const Options& options, const Style& style, Source& source) {
+  const auto view = source.view(options.id);
+  if (!view) return forward(view.error());
   return Answer{options.json ? threads_document(*view) : render_threads(style, *view)};
 }
 
@@ -98,12 +128,17 @@ Result<Answer> one(const Options& options, const Style& style, Source& source) {
 
 Result<Answer> look(const Options& asked, const Style& style, Source& source) {
   auto id = full_id(asked.id, source);
+  const bool of_past = asked.verb == Verb::show || asked.verb == Verb::events;
+  if (!id && of_past && failure_exit(id.error()) == Exit::no_such_sandbox)
+    return past(asked, style, source, id.error());
   if (!id) return forward(id.error());
   Options options = asked;
   options.id = *std::move(id);
   if (options.verb == Verb::list) return list(options, style, source);
   if (options.verb == Verb::tree) return tree(options, style, source);
-  return one(options, style, source);
+  if (options.verb == Verb::events) return events(options, style, source);
+  if (options.verb == Verb::show) return show(options, style, source);
+  return threads(options, style, source);
 }
 
 }  // namespace kcg::cgctl

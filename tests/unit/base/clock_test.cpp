@@ -27,5 +27,15 @@ TEST(Rfc3339, IsUtcAndKnowsTheCalendar) {
   for (const auto& row : rows) EXPECT_EQ(rfc3339(row.seconds), row.text);
 }
 
+TEST(Rfc3339, ReadsWhatItWroteAndNothingElse) {
+  for (const std::int64_t seconds : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{951782400},
+                                     std::int64_t{1700000000}, std::int64_t{253402300799}})
+    EXPECT_EQ(parse_rfc3339(rfc3339(seconds)), seconds);
+  for (const char* text : {"", "2023-11-14T22:13:20", "2023-11-14T22:13:20+",
+                           "2023-02-30T00:00:00Z", "2023-11-14 22:13:20Z", "2023-11-14T24:13:20Z",
+                           "x023-11-14T22:13:20Z", "2023-11-14T22:13:20Z "})
+    EXPECT_EQ(parse_rfc3339(text), std::nullopt) << text;
+}
+
 }  // namespace
 }  // namespace kcg

@@ -8,10 +8,12 @@
 #include <string>
 
 #include "daemon/manager.hpp"
+#include "show/history_documents.hpp"
 #include "show/plan_documents.hpp"
 #include "show/view_documents.hpp"
 #include "support/sample_views.hpp"
 #include "tools/cgctl/doctor/checks.hpp"
+#include "tools/cgctl/events.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/registrations.hpp"
 #include "tools/cgctl/release.hpp"
@@ -25,6 +27,7 @@ namespace {
 
 using namespace kcg;
 using samples::degraded;
+using samples::histories;
 using samples::ignored;
 using samples::legacy;
 using samples::planned_v1;
@@ -99,6 +102,10 @@ std::string condition_line(bool json) {
   return cgctl::event_line(options, terminal(), event, "default/nginx", 1'700'000'000);
 }
 
+std::string show(const cgctl::Style& style) {
+  return cgctl::render_show(style, degraded(), cgctl::render_events(style, histories()[0]));
+}
+
 std::string doctor(const cgctl::Style& style, const cgctl::doctor::Facts& facts) {
   return cgctl::doctor::render(style, cgctl::doctor::diagnose(facts));
 }
@@ -165,10 +172,22 @@ SandboxView long_names() {
 const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"list.json", [] { return list_document({listed(degraded()), listed(legacy()), ignored()}); }},
     {"list-empty.json", [] { return list_document({}); }},
-    {"show.json", [] { return show_document(degraded()); }},
+    {"show.json", [] { return with_events(show_document(degraded()), histories()[0]); }},
     {"show-legacy.json", [] { return show_document(legacy()); }},
     {"tree.json", [] { return tree_document({degraded(), legacy()}, false); }},
     {"tree-one.json", [] { return tree_document({degraded()}, true); }},
+    {"events.json", [] { return history_document(histories(), false); }},
+    {"events-one.json", [] { return history_document({histories()[1]}, true); }},
+    {"events.pipe", [] { return cgctl::render_all_events(pipe(), histories()); }},
+    {"events.tty", [] { return cgctl::render_all_events(terminal(), histories()); }},
+    {"events-40.tty", [] { return cgctl::render_all_events(terminal(40), histories()); }},
+    {"events-200.tty", [] { return cgctl::render_all_events(terminal(200), histories()); }},
+    {"events-raw.tty", [] { return cgctl::render_past(raw(), histories()[0]); }},
+    {"events-color.tty", [] { return cgctl::render_all_events(colored(), histories()); }},
+    {"events-none.tty", [] { return cgctl::render_all_events(terminal(), {}); }},
+    {"events-none.pipe", [] { return cgctl::render_all_events(pipe(), {}); }},
+    {"events-ended.tty", [] { return cgctl::render_past(terminal(), histories()[1]); }},
+    {"events-ended.pipe", [] { return cgctl::render_past(pipe(), histories()[1]); }},
     {"threads.json", [] { return threads_document(degraded()); }},
     {"plan.json", [] { return plan_document({planned_v2(), planned_v1()}, false); }},
     {"plan-one.json", [] { return plan_document({planned_v2()}, true); }},
@@ -196,8 +215,8 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"threads.pipe", [] { return cgctl::render_threads(pipe(), degraded()); }},
     {"threads.tty", [] { return cgctl::render_threads(terminal(), degraded()); }},
     {"threads-40.tty", [] { return cgctl::render_threads(terminal(40), degraded()); }},
-    {"show.tty", [] { return cgctl::render_show(terminal(), degraded()); }},
-    {"show-40.tty", [] { return cgctl::render_show(terminal(40), degraded()); }},
+    {"show.tty", [] { return show(terminal()); }},
+    {"show-40.tty", [] { return show(terminal(40)); }},
     {"show-raw.tty", [] { return cgctl::render_show(raw(), degraded()); }},
     {"show-legacy.tty", [] { return cgctl::render_show(terminal(), legacy()); }},
     {"tree.tty", [] { return cgctl::render_tree(terminal(), {degraded(), legacy()}); }},

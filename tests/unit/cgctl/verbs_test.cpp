@@ -7,6 +7,7 @@
 #include "show/view.hpp"
 #include "show/view_documents.hpp"
 #include "support/sample_views.hpp"
+#include "tools/cgctl/events.hpp"
 
 namespace kcg::cgctl {
 namespace {
@@ -34,6 +35,13 @@ class FakeSource final : public Source {
   [[nodiscard]] Result<std::string> explain(const std::string& id) override {
     return explain_document({samples::planned_v2()}, !id.empty());
   }
+  [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override {
+    if (no_events) return fail(0, "unknown method Events");
+    std::vector<SandboxHistory> found;
+    for (const auto& history : samples::histories())
+      if (id.empty() || history.id == id) found.push_back(history);
+    return found;
+  }
   void wait_for_repairs() override { ++waits; }
   [[nodiscard]] static SandboxView sound() {
     auto view = samples::legacy();
@@ -59,6 +67,7 @@ class FakeSource final : public Source {
   int repaired_after = 100, looks = 0, waits = 0;
   bool settled = false;
   bool broken = false;
+  bool no_events = false;
 };
 
 Options options(Verb verb, const std::string& id = "") {
@@ -187,6 +196,47 @@ TEST(Verbs, WhichOnesNeedTheDaemon) {
   for (const auto verb :
        {Verb::status, Verb::list, Verb::show, Verb::tree, Verb::threads, Verb::plan, Verb::explain})
     EXPECT_FALSE(changes_something(verb));
+}
+
+TEST(Show, TellsWhatHappened) {
+  FakeSource source;
+  const auto told = look(options(Verb::show, samples::kFirstId), {}, source);
+  ASSERT_TRUE(told);
+  EXPECT_NE(told->out.find("What happened"), std::string::npos);
+  EXPECT_NE(told->out.find("repaired"), std::string::npos);
+  source.no_events = true;  // a daemon that does not know them yet
+  const auto without = look(options(Verb::show, samples::kFirstId), {}, source);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->out.find("What happened"), std::string::npos);
+}
+
+TEST(Show, OfOneThatHasEndedItTellsWhy) {
+  FakeSource source;
+  for (const auto* name : {"shop/cart-0", "cart-0", samples::kGoneId, "4567"}) {
+    for (const auto verb : {Verb::show, Verb::events}) {
+      const auto told = look(options(verb, name), {}, source);
+      ASSERT_TRUE(told) << name;
+      EXPECT_NE(told->out.find("The last that was wrong: OomKilled"), std::string::npos) << name;
+    }
+    EXPECT_FALSE(look(options(Verb::threads, name), {}, source)) << name;
+  }
+  EXPECT_FALSE(look(options(Verb::show, "nobody"), {}, source));
+  source.no_events = true;
+  const auto unknown = look(options(Verb::show, "cart-0"), {}, source);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().text.find("no sandbox 'cart-0'"), std::string::npos);
+}
+
+TEST(Events, OfSeveralOfOneNameTheLastIsMeant) {
+  auto earlier = samples::histories()[1];
+  auto later = earlier;
+  later.id = "later";
+  later.ended += 10;
+  const auto lives = samples::histories()[0];
+  EXPECT_EQ(find_ended({earlier, later, lives}, "cart-0")->id, "later");
+  EXPECT_EQ(find_ended({later, earlier, lives}, "cart-0")->id, "later");
+  EXPECT_EQ(find_ended({later, earlier, lives}, earlier.id)->id, earlier.id);
+  EXPECT_EQ(find_ended({later, earlier, lives}, "nginx"), nullptr) << "it lives";
 }
 
 }  // namespace

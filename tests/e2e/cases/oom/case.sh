@@ -25,6 +25,13 @@ wait_for 60 "containerd is back" engine_answers
 placed 2
 stop_pod 1
 nothing_left 1 "$id"
+# Who asks later, by the pod's name, is told the reason.
+past() { cgctl show default/pod-1 | tr '\n' ' '; }
+remembered() { [[ $(past) == *OomKilled*134217728*"It ended"* ]]; }
+wait_for 30 "cgctl tells of the pod that is gone" remembered
+systemctl restart kata-cgroupd
+remembered || fail "a restart of the daemon has forgotten the pod: $(past)"
+placed 2
 
 # A process of the pod that is none of the sandbox: only the kernel's count tells of its end, and
 # each time anew.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has happened to the sandboxes, for people (L8). It is in memory and, a second later, in the
+// run directory, so that it outlives the daemon and is there when a pod is gone. Nothing is decided
+// by it; if it cannot be written, it is told once in a while and the work goes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/log.hpp"
+#include "daemon/node/turns.hpp"
+#include "daemon/state_store.hpp"
+#include "record/histories.hpp"
+
+namespace kcg {
+
+/// Resource: see the head of the file. All that it is given outlives it.
+class Chronicle final {
+ public:
+  Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& turns);
+  ~Chronicle();
+  Chronicle(const Chronicle&) = delete;
+  Chronicle& operator=(const Chronicle&) = delete;
+
+  /// What earlier daemons have kept.
+  void restore();
+  void seen(const SandboxView& view);
+  void note(const std::string& id, std::vector<SandboxEvent> events);
+  void ended(const std::string& id);
+  /// The whole node has been looked at: who lived before and is none of these ended unseen.
+  void all_seen(const std::vector<SandboxId>& living);
+
+  [[nodiscard]] const Histories& histories() const { return histories_; }
+
+ private:
+  void write_later(Instant when);
+  void write();
+  [[nodiscard]] bool write_one(const std::string& id);
+
+  StateStore& store_;
+  const Clock& clock_;
+  Log& log_;
+  Turns& turns_;
+  Histories histories_;
+  std::set<std::string> unwritten_;
+  bool waits_ = false;
+};
+
+}  // namespace kcg

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/histories.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace kcg {
+
+namespace {
+
+bool again(const SandboxEvent& a, const SandboxEvent& b) {
+  return a.kind == b.kind && a.subject == b.subject && a.group == b.group;
+}
+
+void add(std::vector<SandboxEvent>& events, SandboxEvent event) {
+  const auto known = std::find_if(events.begin(), events.end(),
+                                  [&](const SandboxEvent& one) { return again(one, event); });
+  if (known != events.end()) {
+    event.first = known->first;
+    event.times += known->times;
+    events.erase(known);
+  } else if (events.size() == Histories::kMostEvents) {
+    events.erase(events.begin());
+  }
+  events.push_back(std::move(event));
+}
+
+bool repaired(const std::vector<Repair>& repairs, const Step& step, const std::string& key) {
+  return std::any_of(repairs.begin(), repairs.end(), [&](const Repair& repair) {
+    return repair.group == step.group && repair.file == key;
+  });
+}
+
+}  // namespace
+
+void Histories::restore(SandboxHistory history) {
+  const auto id = history.id;
+  all_.insert_or_assign(id, std::move(history));
+  drop_oldest_ended();
+}
+
+void Histories::seen(const SandboxView& view) {
+  auto& known = all_[view.id];
+  const auto who = [](const auto& one) {
+    return std::tie(one.id, one.pod_namespace, one.pod_name, one.engine, one.pod_cgroup,
+                    one.sandbox_cgroup, one.created);
+  };
+  if (who(known) == who(view) && known.ended == 0) return;
+  known.ended = 0;
+  known.id = view.id;
+  known.pod_namespace = view.pod_namespace;
+  known.pod_name = view.pod_name;
+  known.engine = view.engine;
+  known.pod_cgroup = view.pod_cgroup;
+  known.sandbox_cgroup = view.sandbox_cgroup;
+  known.created = view.created;
+  changed_.insert(view.id);
+}
+
+void Histories::note(const std::string& id, SandboxEvent event) {
+  const auto known = all_.find(id);
+  if (known == all_.end()) return;
+  add(known->second.events, std::move(event));
+  changed_.insert(id);
+}
+
+void Histories::ended(const std::string& id, std::int64_t wall_seconds, const std::string& text) {
+  const auto known = all_.find(id);
+  if (known == all_.end() || known->second.ended != 0) return;
+  SandboxEvent event;
+  event.kind = EventKind::ended;
+  event.text = text;
+  event.first = event.last = wall_seconds;
+  note(id, std::move(event));
+  known->second.ended = wall_seconds;
+  drop_oldest_ended();
+}
+
+const SandboxHistory* Histories::find(const std::string& id) const {
+  const auto known = all_.find(id);
+  return known == all_.end() ? nullptr : &known->second;
+}
+
+std::set<std::string> Histories::take_changed() { return std::exchange(changed_, {}); }
+
+void Histories::drop_oldest_ended() {
+  std::size_t count = 0;
+  auto oldest = all_.end();
+  for (auto it = all_.begin(); it != all_.end(); ++it) {
+    if (it->second.ended == 0) continue;
+    ++count;
+    if (oldest == all_.end() || it->second.ended < oldest->second.ended) oldest = it;
+  }
+  if (count <= kMostEnded) return;
+  changed_.insert(oldest->first);
+  all_.erase(oldest);
+}
+
+std::vector<SandboxEvent> events_of(const Report& report, const std::vector<Repair>& repairs,
+                                    std::int64_t wall_seconds) {
+  std::vector<SandboxEvent> events;
+  const auto add_one = [&](EventKind kind, const std::string& file, const GroupRef& group,
+                           const std::string& from, const std::string& to) {
+    SandboxEvent event;
+    event.kind = kind;
+    event.subject = file;
+    event.group = group.path.str();
+    event.from = from;
+    event.to = to;
+    event.first = event.last = wall_seconds;
+    events.push_back(std::move(event));
+  };
+  for (const auto& repair : repairs)
+    add_one(EventKind::repaired, repair.file, repair.group, repair.found, repair.written);
+  for (const auto& result : report.results) {
+    const auto* change = change_of(result.step);
+    const bool asked = is<op::SetScope>(result.step) && result.outcome == Outcome::pending;
+    if (change == nullptr || change->old_value.empty() || is<op::Seed>(result.step)) continue;
+    if (result.outcome != Outcome::done && !asked) continue;
+    if (!repaired(repairs, result.step, change->key))
+      add_one(EventKind::limit_changed, change->key, result.step.group, change->old_value,
+              change->new_value);
+  }
+  return events;
+}
+
+SandboxEvent event_of(const ConditionNews& news, std::int64_t wall_seconds) {
+  SandboxEvent event;
+  event.kind = news.what == ConditionNews::What::cleared ? EventKind::cleared : EventKind::raised;
+  event.subject = info(news.condition.condition).name;
+  event.text = news.condition.text;
+  event.severity = news.condition.severity;
+  event.first = event.last = wall_seconds;
+  return event;
+}
+
+}  // namespace kcg

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has happened to all sandboxes (L4), bounded: the last events of each, and the last sandboxes
+// that have ended. What happens again counts up the event that it was.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "model/sandbox_history.hpp"
+#include "model/view.hpp"
+#include "record/condition_news.hpp"
+#include "record/heals.hpp"
+
+namespace kcg {
+
+/// Value: see the head of the file.
+class Histories final {
+ public:
+  static constexpr std::size_t kMostEvents = 50;  ///< of one sandbox
+  static constexpr std::size_t kMostEnded = 200;
+
+  /// What was known before a restart.
+  void restore(SandboxHistory history);
+  /// It lives, and this is who it is. One that had ended has come back.
+  void seen(const SandboxView& view);
+  /// Dropped where nobody has seen the sandbox.
+  void note(const std::string& id, SandboxEvent event);
+  /// Nothing more will happen to it; the second time it is said changes nothing.
+  void ended(const std::string& id, std::int64_t wall_seconds, const std::string& text = "");
+
+  [[nodiscard]] const SandboxHistory* find(const std::string& id) const;
+  /// By id.
+  [[nodiscard]] const std::map<std::string, SandboxHistory>& all() const { return all_; }
+  /// Those that are not as they were at the last call: changed, come, or dropped.
+  [[nodiscard]] std::set<std::string> take_changed();
+
+ private:
+  void drop_oldest_ended();
+
+  std::map<std::string, SandboxHistory> all_;
+  std::set<std::string> changed_;
+};
+
+/// What a pass did to one that was placed before: repairs, and limits that became others.
+[[nodiscard]] std::vector<SandboxEvent> events_of(const Report& report,
+                                                  const std::vector<Repair>& repairs,
+                                                  std::int64_t wall_seconds);
+[[nodiscard]] SandboxEvent event_of(const ConditionNews& news, std::int64_t wall_seconds);
+
+}  // namespace kcg
