@@ -90,6 +90,8 @@ def last_line(done: subprocess.CompletedProcess) -> tuple[tuple[int, ...], bool]
 CHECKS = {
     "one stage": ({}, ["format"], (2, 0, 0)),
     "all stages": ({}, [], (7, 0, 0)),
+    "packages": ({}, ["package"], (5, 0, 0)),
+    "a bad package": ({"tools/package/rpm": "exit 1"}, ["package"], (4, 1, 0)),
     "a bad stage": ({"tools/format": "exit 1"}, ["format", "e2e"], (2, 1, 0)),
     "a bad build": ({"ninja": "exit 1"}, ["gcc", "e2e"], (2, 1, 0)),
     "a bad test": ({"tests/e2e/run": 'echo "failed it" >>"$2"'}, ["e2e"], (1, 1, 0)),
@@ -103,10 +105,11 @@ def checked(check: pathlib.Path, programs: dict, arguments: list) -> tuple[tuple
     """What tools/check tells when these programs end like this, and all others well."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
-        for folder in ("tools", "tests/e2e"):
+        for folder in ("tools/package", "tests/e2e"):
             (root / folder).mkdir(parents=True)
         shutil.copy(check, root / "tools/check")
-        called = ("install-deps", "format", "build", "run-tests", "debian13")
+        called = ("install-deps", "format", "build", "run-tests", "debian13", "package/deb",
+                  "package/tar", "package/rpm")
         for program in (*(f"tools/{tool}" for tool in called), "tests/e2e/run", "ninja"):
             script = f"#!/bin/bash\n{programs.get(program, WELL)}\n"
             (root / program).write_text(script, encoding="utf-8")

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # What is made once and kept below the cache, each under a hash of what it is made from: the node's
-# image, its frozen state, the daemon as it is installed there, and the programs of the tests.
+# image, its frozen state, the daemon as it is installed there or packaged, and the programs of the
+# tests.
 
 suite_url=http://deb.debian.org/debian/dists/trixie/InRelease
 
@@ -66,4 +67,38 @@ node_programs() {
 # case_programs CASE: the tests of ours that a case runs on the node, as its file `programs.txt` names them.
 case_programs() {
   compiled "of-$1" "--programs $(<"$here/cases/$1/programs.txt")" lib tests/support tests/contract
+}
+
+# case_packages CASE: a directory with what tools/package makes of what is committed. Each line of the
+# case's file `packages.txt` names a directory in it, and the program and arguments that fill it.
+# What a node needs no debug symbols for is left out, and tars are unpacked: it has no zstd.
+case_packages() {
+  local key directory name words list=$here/cases/$1/packages.txt
+  key=$({ cat "$list" && committed_sources; } | sha256sum | cut -c1-16) || return
+  directory=$cache/packages-$1-$key
+  if [[ ! -d $directory ]]; then
+    echo "packaging for the node: $1" >&2
+    rm -rf "$cache/packages-$1"-*
+    while read -r name words; do
+      package "$directory.new/$name" $words >&2 || return
+    done <"$list"
+    mv "$directory.new" "$directory"
+  fi
+  echo "$directory"
+}
+
+# What a package is made of, by its hashes.
+committed_sources() {
+  git -c safe.directory="$source_dir" -C "$source_dir" rev-parse HEAD:{lib,daemon,systemd,docs,tools} \
+    HEAD:meson{.build,_options.txt}
+}
+
+# package DIRECTORY PROGRAM ARGUMENT...
+package() {
+  local made
+  "$source_dir/tools/package/$2" --output "$1" "${@:3}" </dev/null || return
+  rm -f "$1"/*-dbgsym_*
+  for made in "$1"/*.tar.zst; do
+    [[ ! -e $made ]] || { tar -C "$1" -xf "$made" && rm "$made"; } || return
+  done
 }
