@@ -50,6 +50,9 @@ class StateStore final : public CreationNotes {
     return creating_.contains(id);
   }
 
+  /// Whose groups were being made.
+  [[nodiscard]] const std::set<SandboxId>& creations() const { return creating_; }
+
   /// What was kept of the sandboxes' events. Only before notes() is read.
   [[nodiscard]] std::vector<SandboxHistory> histories();
   [[nodiscard]] Status keep(const SandboxHistory& history) const;

@@ -76,7 +76,7 @@ void Resync::resync() {
     return;
   }
   left_.emplace();
-  if (!node_.looked) left_->marks.emplace(node_.world.tree);
+  if (!node_.looked) left_->marks.emplace(node_.world.tree, node_.world.store.creations());
   node_.scheduler.add_urgent_job([this] {
     try {
       return go_on();

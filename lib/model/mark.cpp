@@ -63,6 +63,14 @@ std::optional<Mark> believed_mark(const MarkFacts& facts, std::string_view run_r
   return std::nullopt;
 }
 
+bool only_ours(const SandboxId& id, const CgroupPath& path) {
+  if (path.is_root()) return false;
+  if (parse_thread_class(path.name())) return only_ours(id, path.parent());
+  constexpr std::string_view kPrefix = "kata-sandbox-";
+  const std::string_view name = path.name();
+  return name.starts_with(kPrefix) && names(name.substr(kPrefix.size()), id.str());
+}
+
 bool mark_fits(const SandboxId& id, const CgroupPath& path) {
   const auto fits = [&](std::string_view name) {
     const auto bare = bare_name(name);

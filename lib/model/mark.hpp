@@ -47,5 +47,8 @@ struct Mark {
 /// group in any layout, or one of the class groups below it. An id that is known only from a mark
 /// elsewhere is not looked at.
 [[nodiscard]] bool mark_fits(const SandboxId& id, const CgroupPath& path);
+/// Nobody but us makes a group of this name for this sandbox: "kata-sandbox-<id>", no scope of
+/// systemd's, or one of the class groups below it.
+[[nodiscard]] bool only_ours(const SandboxId& id, const CgroupPath& path);
 
 }  // namespace kcg

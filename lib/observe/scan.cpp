@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/scan.hpp"
 
+#include <utility>
 #include <vector>
 
+#include "model/mark.hpp"
 #include "observe/shims.hpp"
 
 namespace kcg {
@@ -27,7 +29,8 @@ std::map<SandboxId, std::set<GroupRef>> find_marked(const CgroupTree& tree) {
   return search.found();
 }
 
-MarkSearch::MarkSearch(const CgroupTree& tree) : tree_(tree) {
+MarkSearch::MarkSearch(const CgroupTree& tree, std::set<SandboxId> noted)
+    : tree_(tree), noted_(std::move(noted)) {
   for (const auto& hierarchy : tree.host().hierarchies) open_.push_back({hierarchy.name, {}});
 }
 
@@ -45,6 +48,8 @@ void MarkSearch::look_at(const GroupRef& ref) {
   if (!mark) return;
   const auto id = *mark ? SandboxId::parse((*mark)->text) : fail(0, "none");
   if (id && mark_fits(*id, ref.path)) found_[*id].insert(ref);
+  for (const auto& one : noted_)
+    if (!*mark && only_ours(one, ref.path)) found_[one].insert(ref);
   const auto names = tree_.children(ref);
   if (!names) return;
   for (const auto& name : *names)

@@ -26,7 +26,8 @@ namespace kcg {
 /// Resource: find_marked() a portion at a time.
 class MarkSearch final {
  public:
-  explicit MarkSearch(const CgroupTree& tree);
+  /// `noted`: whose groups were being made, and may carry no mark yet.
+  explicit MarkSearch(const CgroupTree& tree, std::set<SandboxId> noted = {});
   /// Looks at so many groups more; false: there are no more.
   bool look(std::size_t most);
   [[nodiscard]] const std::map<SandboxId, std::set<GroupRef>>& found() const { return found_; }
@@ -35,6 +36,7 @@ class MarkSearch final {
   void look_at(const GroupRef& ref);
 
   const CgroupTree& tree_;
+  std::set<SandboxId> noted_;
   std::vector<GroupRef> open_;
   std::map<SandboxId, std::set<GroupRef>> found_;
 };

@@ -191,7 +191,11 @@ void Steps::remove_unwanted() {
   };
   std::vector<const GroupState*> doomed;
   for (const auto& [ref, state] : observed_.groups) {
-    const bool ours = state.mark && *state.mark == observed_.inputs.id.str();
+    const auto& id = observed_.inputs.id;
+    // A crash may have come between the two. rmdir(2) takes no group that anybody is in.
+    const bool unmarked =
+        observed_.gone && observed_.creation_recorded && !state.mark && only_ours(id, ref.path);
+    const bool ours = unmarked || (state.mark && *state.mark == id.str());
     if (ours && !ref.path.is_root() && !removed_by_others(ref) && !wanted(ref))
       doomed.push_back(&state);
   }

@@ -154,8 +154,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   out.follow_up.look_at = next_wake(record, observed, now);
   if (moved_on) out.follow_up.look_at = earlier(out.follow_up.look_at, now + kUnsettledRetry);
   out.follow_up.retry_at = earlier(out.follow_up.look_at, record.unnamed.wake(now));
-  out.follow_up.forget =
-      observed.gone && !carries_mark(observed) && !record.scope.pending && !observed.unread();
+  out.follow_up.forget = observed.gone && !carries_mark(observed) && !blocked &&
+                         !record.scope.pending && !observed.unread();
   return out;
 }
 

@@ -12,7 +12,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Instant kMoveRetry = milliseconds(6);
-/// After this many doublings it is said, and left to events and the resync.
+/// After that many doublings it is said. On v1 nobody tells when a group has become empty.
+constexpr Instant kBlockedPause = std::chrono::seconds(5);
 constexpr Instant kLongestRemovalPause = milliseconds(1 << (kRemovalTries - 1));
 /// What could not be read is read again after this, doubling up to half a minute.
 constexpr Instant kUnreadRetry = milliseconds(50);
@@ -45,8 +46,8 @@ std::optional<Instant> ScopeTries::wake(Instant now) const {
 }
 
 std::optional<Instant> Retries::wake(Instant now) const {
-  if (removals > 0 && removals <= kRemovalTries)
-    return now + doubled(milliseconds(1), removals - 1, kLongestRemovalPause);
+  if (removals > kRemovalTries) return now + kBlockedPause;
+  if (removals > 0) return now + doubled(milliseconds(1), removals - 1, kLongestRemovalPause);
   if (moves > 0 && moves <= kMoveTries) return now + kMoveRetry;
   return std::nullopt;
 }

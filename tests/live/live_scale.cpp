@@ -50,10 +50,10 @@ class LiveScale : public LiveTest {
     all.clear();
   }
   /// Memory is given back when the daemon has seen the last end, not before. What stays is bounded
-  /// whatever their number: code that ran for the first time, the stacks of reader threads, and who
-  /// sent hints lately.
+  /// whatever their number: code that ran for the first time, the stacks of reader threads, who
+  /// sent hints lately, and what has happened to the last 200 that ended.
   void expect_memory_back(std::uint64_t before) const {
-    constexpr std::uint64_t kStays = 4096;
+    constexpr std::uint64_t kStays = 6144;
     EXPECT_TRUE(wait_until([&] { return resident_kib(daemon_->pid()) <= before + kStays; }))
         << resident_kib(daemon_->pid()) << " KiB now, " << before << " KiB before";
   }

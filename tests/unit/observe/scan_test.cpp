@@ -52,5 +52,19 @@ TEST(Scan, MarkedGroupsWhereALayoutPutsThem) {
             (std::set<GroupRef>{{"memory", path("/stray/kata-sandbox-other-id")}}));
 }
 
+/// A daemon that was killed between mkdir and mark has left a note, and nothing else.
+TEST(Scan, UnmarkedGroupsOfThoseThatWereBeingMade) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  for (const auto* made : {"/pod/kata-sandbox-noted/vcpu", "/pod/kata-sandbox-other", "/pod/noted"})
+    world.tree.make_all("memory", made);
+  const auto noted = SandboxId::parse("noted").value();
+  MarkSearch search(world.tree, {noted});
+  while (search.look(8)) continue;
+  const std::set<GroupRef> expected = {{"memory", path("/pod/kata-sandbox-noted")},
+                                       {"memory", path("/pod/kata-sandbox-noted/vcpu")}};
+  EXPECT_EQ(search.found().at(noted), expected);
+  EXPECT_EQ(search.found().size(), 1U);
+}
+
 }  // namespace
 }  // namespace kcg::test

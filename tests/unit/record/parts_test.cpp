@@ -73,6 +73,8 @@ TEST(RecordParts, WhatTheKernelRefusesIsTriedAFewTimes) {
   retries.removals = 4;
   EXPECT_EQ(retries.wake(kNow), Due(kNow + 8ms));
   retries.removals = kRemovalTries + 1;
+  EXPECT_EQ(retries.wake(kNow), Due(kNow + 5s)) << "for it may never be told that it is empty";
+  retries.removals = 0;
   EXPECT_EQ(retries.wake(kNow), Due(kNow + 6ms)) << "the move is still due";
   retries.moves = kMoveTries + 1;
   EXPECT_FALSE(retries.wake(kNow)) << "only at resyncs";
