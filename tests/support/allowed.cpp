@@ -283,12 +283,22 @@ class Judge final {
     return !std::includes(have.begin(), have.end(), kata->programs.begin(), kata->programs.end());
   }
 
+  /// A note says that we were making its groups, and by its name this can be no other.
+  [[nodiscard]] bool made_by_us(const std::string& path) const {
+    const auto top = is_class(name_of(path)) ? parent_of(path) : path;
+    auto name = name_of(top);
+    auto wanted = "kata-sandbox-" + id_;
+    std::erase(name, '-');
+    std::erase(wanted, '-');
+    return observed_.gone && observed_.creation_recorded && name == wanted;
+  }
+
   std::string judge(const GroupRef& group, const op::Remove& /*one*/) {
     const auto* now = observed_.group(group);
     if (now == nullptr) return "it does not exist";
-    if (now->mark != id_) return "not our mark";
-    if (group.path.is_root()) return "the root";
     const auto& path = group.path.str();
+    if (now->mark != id_ && (now->mark || !made_by_us(path))) return "not our mark";
+    if (group.path.is_root()) return "the root";
     for (const auto& [ref, state] : observed_.groups) {
       const bool inside = ref.hierarchy == group.hierarchy && state.mark == id_ &&
                           parent_of(ref.path.str()) == path && is_class(name_of(ref.path.str()));
