@@ -47,7 +47,8 @@ void Announcer::done(const SandboxId& id, Entry& entry, const Round& round, Mode
 void Announcer::repairs(const SandboxId& id, const std::vector<Repair>& repairs) {
   for (const auto& one : repairs) {
     const bool thread = one.file.empty();
-    log_.limited(LogLevel::notice, id.str(), "repaired",
+    log_.limited(thread ? LogLevel::info : LogLevel::notice, id.str(),
+                 thread ? "repaired thread" : "repaired",
                  thread ? fmt::format("put thread {} back into {}: it was in {}", one.written,
                                       one.group.path.str(), one.found)
                         : fmt::format("put back {} of {}: {} -> {}", one.file, one.group.path.str(),

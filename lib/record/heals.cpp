@@ -88,8 +88,17 @@ struct Doing {
   Repair repair;            ///< if that is what it was
   bool undone = false;      ///< something stood there, and not by Kata's ordinary doing
   bool by_systemd = false;  ///< who may not have done it yet when we look again
-  bool katas = false;       ///< a shim: Kata itself moves it, also when it ends
+  bool nobodys = false;     ///< somebody need not have undone anything
 };
+
+/// Kata itself moves its shim, also when it ends; and a process that is to be divided among our
+/// groups anew is taken back to their top first.
+bool nobodys_doing(const Step& step) {
+  const auto* move = move_of(step);
+  if (move == nullptr) return false;
+  const bool divided = is<op::MoveProcess>(step) && move->from.starts_with(step.group.path.str());
+  return divided || move->cls == ThreadClass::shim;
+}
 
 Repair repair_by(const Step& step) {
   if (const auto* move = move_of(step))
@@ -111,11 +120,11 @@ std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ord
     if (first) {
       doing.found = found;
       doing.repair = repair_by(step);
+      doing.nobodys = nobodys_doing(step);
     }
     if (const auto* change = change_of(step)) doing.repair.written = change->new_value;
     if (move_of(step) == nullptr) doing.group = step.group;
     doing.value = value_of(step);
-    doing.katas = move_of(step) != nullptr && move_of(step)->cls == ThreadClass::shim;
     // A file that could not be read is not one that somebody emptied.
     doing.undone = doing.undone || (!found.empty() && !ordinary(step));
     doing.by_systemd = asked;
@@ -218,7 +227,7 @@ std::vector<Repair> count_heals(Record& record, const Observed& observed, const 
   }
   std::vector<Repair> repairs;
   for (const auto& [key, doing] : doings_of(report, Ordinary(observed, moved_by(report))))
-    if (count(record.heals.counts[key], doing, round, now) && !doing.katas)
+    if (count(record.heals.counts[key], doing, round, now) && !doing.nobodys)
       repairs.push_back(doing.repair);
   return repairs;
 }

@@ -24,8 +24,8 @@ struct Repair {
 };
 
 /// Remembers what this report wrote, counts what it had to put back, and decides how long a
-/// contested thing is left alone. `round` counts from 1 within a pass. Returns what was put back,
-/// but for shims.
+/// contested thing is left alone. `round` counts from 1 within a pass. Returns what somebody
+/// else had undone, but where Kata or we ourselves may have moved a process.
 std::vector<Repair> count_heals(Record& record, const Observed& observed, const Report& report,
                                 unsigned round, Instant now);
 
