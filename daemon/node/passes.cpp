@@ -119,7 +119,12 @@ void Passes::hear_groups(const SandboxId& id, Entry& entry) {
 /// Whom the events concern that come from now on: also those between two parts of a pass.
 void Passes::track(const SandboxId& id, Entry& entry, const Observed& observed) {
   for (const Pid pid : node_.sandboxes.index(id, entry)) node_.world.proc.forget(pid);
-  if (node_.follower != nullptr) node_.follower->follow(id, observed);
+  if (node_.follower == nullptr) return;
+  node_.follower->follow(id, observed);
+  // Of one that was found running, Kata may have moved a task after it was seen and before anybody
+  // told. One that is seen before its VMM is watched in time.
+  const bool running = observed.first(ProcessRole::vmm) != nullptr;
+  if (!std::exchange(entry.followed, true) && running) node_.dirty(id, Due::change);
 }
 
 void Passes::tell(const SandboxId& id, Entry& entry, const PassResult& result) {

@@ -35,6 +35,7 @@ struct Entry {
   std::optional<Glance> glance;
   std::set<Pid> stirred;   ///< processes whose threads were heard of since
   unsigned failures = 0;   ///< passes in a row
+  bool followed = false;   ///< what concerns it is watched
   bool adopted = false;    ///< placed although it ran before our first start
   std::vector<Pid> owned;  ///< processes that were proven to be its own
 };

@@ -142,6 +142,56 @@ TEST_F(Reconciling, WhatChangesBehindAPartIsLookedAtAgain) {
   EXPECT_EQ(group(second), group(first));
 }
 
+/// Follows nobody; does something the first time that it is told of a VMM.
+class LateFollower final : public Follower {
+ public:
+  explicit LateFollower(std::function<void()> act) : act_(std::move(act)) {}
+  void follow(const SandboxId&, const Observed& observed) override {
+    if (observed.first(ProcessRole::vmm) != nullptr && act_) std::exchange(act_, nullptr)();
+  }
+  void hear_groups() override {}
+  void leave(const SandboxId&) override {}
+  void set_mode(Mode) override {}
+
+ private:
+  std::function<void()> act_;
+};
+
+/// Nobody tells of it, and the first look had seen it in its place.
+TEST_F(Reconciling, WhatMovedBeforeItWasWatchedIsSeenAfterARestart) {
+  const auto hierarchy = tree_.host().hierarchies.front().name;
+  tree_.make_all(hierarchy, "/kubepods/pod1/x");
+  const Pid vmm = proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  proc_.set_debugfs(false);
+  config_.placement.existing = ExistingPolicy::place;
+  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
+  start();
+  run();
+  auto registered = registration();
+  registered.vmm = proc_.key(vmm);
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
+  run();
+  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
+  const auto place = group(vcpu);
+  const auto elsewhere = group(vmm);
+  ASSERT_NE(place, elsewhere);
+
+  reconciler_.reset();
+  LateFollower follower([&] {
+    ASSERT_EQ(group(vcpu), place);
+    tree_.outside([&](CgroupTree& tree) {
+      ASSERT_TRUE(tree.write({hierarchy, CgroupPath::parse(elsewhere).value()}, "cgroup.threads",
+                             std::to_string(vcpu)));
+    });
+    ASSERT_EQ(group(vcpu), elsewhere);
+  });
+  start();
+  reconciler_->set_follower(&follower);
+  run();
+  EXPECT_EQ(group(vcpu), place);
+  reconciler_.reset();
+}
+
 /// What is heard between two parts keeps its urgency.
 TEST_F(Reconciling, AWriteToAGroupBehindAPartDoesNotWaitEither) {
   tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
