@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/version.hpp"
 #include "cgroup/host.hpp"
 #include "cgroup/kernel_tree.hpp"
 #include "cgroup/libcgroup_view.hpp"
@@ -168,7 +169,7 @@ Result<int> run_daemon(const Options& options, const Config& config) {
   status.set_next(bus.get());
   return serve(**loop, bus.get(), [&] {
     const bool observes = config.mode == Mode::observe;
-    log.notice(fmt::format("kata-cgroupd {}: cgroup {}, {} sandboxes{}", KCG_VERSION,
+    log.notice(fmt::format("kata-cgroupd {}: cgroup {}, {} sandboxes{}", version(),
                            name(tree->host().mode), api.list(false).size(),
                            observes ? ", observe mode: nothing is written" : ""));
     notify("READY=1\nSTATUS=" + status.take());

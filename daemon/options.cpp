@@ -6,6 +6,7 @@
 
 #include "base/run_lock.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cgroup/host.hpp"
 #include "observe/config_files.hpp"
 
@@ -31,7 +32,7 @@ Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
   Options& o = parsed.options;
   CLI::App app("Places and sizes the host threads of Kata Containers sandboxes.", "kata-cgroupd");
-  app.set_version_flag("--version", KCG_VERSION);
+  app.set_version_flag("--version", version());
   app.add_option("--config", o.config_file, "Configuration file instead of the standard one")
       ->type_name("FILE");
   app.add_flag("--check-config", o.check_config, "Validate the configuration and exit");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "config/reload.hpp"
 #include "record/condition_news.hpp"
 #include "show/history_documents.hpp"
@@ -26,7 +27,7 @@ int code(ManagerError error) { return static_cast<int>(error); }
 DaemonInfo NodeApi::daemon_info() const {
   const auto& world = node_.world;
   DaemonInfo info{
-      KCG_VERSION, node_.config.mode, world.tree.host().mode, {}, std::string(log_target())};
+      version(), node_.config.mode, world.tree.host().mode, {}, std::string(log_target())};
   if (world.systemd != nullptr) info.features.emplace_back("systemd-scopes");
   return info;
 }

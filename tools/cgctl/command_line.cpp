@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "daemon/manager.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/text.hpp"
@@ -27,7 +28,7 @@ void add_globals(CLI::App& app, Options& o) {
   const std::map<std::string, ColorChoice> colors = {{"auto", ColorChoice::automatic},
                                                      {"always", ColorChoice::always},
                                                      {"never", ColorChoice::never}};
-  app.set_version_flag("--version", std::string("cgctl ") + KCG_VERSION, "Print the version");
+  app.set_version_flag("--version", std::string("cgctl ") + version(), "Print the version");
   app.add_flag("--json", o.json, "Print one JSON document");
   app.add_option("--bus", o.bus, "Where the daemon serves D-Bus: system (default) or an address")
       ->envname("CGCTL_BUS")

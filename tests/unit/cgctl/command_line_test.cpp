@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/version.hpp"
+
 namespace kcg::cgctl {
 namespace {
 
@@ -141,7 +143,7 @@ TEST(CommandLine, HelpAndVersionBeforeAndAfterTheVerb) {
     EXPECT_FALSE(line.out.empty());
     EXPECT_TRUE(line.err.empty());
   }
-  EXPECT_EQ(parse({"--version"}).out, std::string("cgctl ") + KCG_VERSION + "\n");
+  EXPECT_EQ(parse({"--version"}).out, std::string("cgctl ") + version() + "\n");
 }
 
 TEST(CommandLine, PlanOfBundles) {

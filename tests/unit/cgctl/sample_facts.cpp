@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "base/version.hpp"
 #include "support/sample_views.hpp"
 
 namespace kcg::cgctl::samples {
@@ -19,7 +20,7 @@ doctor::Facts sound_node() {
   facts.inotify_instances = 128;
   facts.run = doctor::RunSpace{"/run", std::uint64_t{512} << 20, 100'000};
   facts.daemon.running = true;
-  facts.daemon.version = KCG_VERSION;
+  facts.daemon.version = version();
   facts.daemon.mode = "enforce";
   facts.daemon.process = DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
   facts.sandboxes = {kcg::samples::legacy(), kcg::samples::legacy()};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "show/amiss.hpp"
 #include "tools/cgctl/doctor/checks.hpp"
 #include "tools/cgctl/text.hpp"
@@ -47,8 +48,8 @@ Finding check_daemon(const Facts& facts) {
   if (!daemon.running)
     return failed(kCheck, daemon.why_not,
                   fmt::format("systemctl enable --now kata-cgroupd; {}", kJournal));
-  if (daemon.version != KCG_VERSION)
-    return warning(kCheck, fmt::format("version {} runs, cgctl is {}", daemon.version, KCG_VERSION),
+  if (daemon.version != version())
+    return warning(kCheck, fmt::format("version {} runs, cgctl is {}", daemon.version, version()),
                    "systemctl restart kata-cgroupd: no sandbox is disturbed");
   const auto mode = daemon.mode == "observe" ? "OBSERVING, nothing is written" : "enforcing";
   const auto up =

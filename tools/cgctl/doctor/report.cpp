@@ -12,6 +12,7 @@
 #include "base/dir.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
+#include "base/version.hpp"
 #include "config/dump.hpp"
 #include "show/amiss.hpp"
 #include "show/view_documents.hpp"
@@ -108,7 +109,7 @@ std::string report_document(std::int64_t now, const std::vector<Finding>& findin
   Json top;
   top["version"] = 1;
   top["time"] = rfc3339(now);
-  top["cgctl"] = KCG_VERSION;
+  top["cgctl"] = version();
   top["doctor"] = Json::parse(document(findings));
   for (const auto& part : parts) top[part.name] = content(part);
   return top.dump(2) + "\n";
