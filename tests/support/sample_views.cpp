@@ -116,6 +116,7 @@ SandboxView degraded() {
   view.hypervisor = Hypervisor::qemu;
   view.shim_pid = 4200;
   view.vmm_pid = 4240;
+  view.pod_limits = {{"cpu.max", "175000 100000"}, {"memory.max", "1073741824"}};
   view.vcpus = 2;
   view.overhead = {350 * kMiB, 250, OverheadSource::annotation};
   view.memory_used = 512 * kMiB;
