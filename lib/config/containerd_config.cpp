@@ -10,9 +10,9 @@ namespace kcg {
 
 namespace {
 
-/// {"plugins", <CRI>, "containerd", "runtimes", <name>, <key>}
+/// {"plugins", <CRI>, "containerd", "runtimes", <name>, <key>, ...}
 bool of_runtime(const std::vector<std::string>& path) {
-  return path.size() == 6 && path[0] == "plugins" && path[2] == "containerd" &&
+  return path.size() >= 6 && path[0] == "plugins" && path[2] == "containerd" &&
          path[3] == "runtimes";
 }
 
@@ -35,6 +35,9 @@ ContainerdConfigWords parse_containerd_config(std::string_view toml) {
     if (!of_runtime(path)) continue;
     auto& runtime = runtimes[path[4]];
     runtime.name = path[4];
+    const bool option = path.size() == 7 && path[5] == "options" && path[6] == "ConfigPath";
+    if (option && text != nullptr) runtime.kata_config = *text;
+    if (path.size() != 6) continue;
     if (path[5] == "runtime_type" && text != nullptr) kata[path[4]] = of_kata(*text);
     if (path[5] != "pod_annotations" || texts == nullptr) continue;
     runtime.pod_annotations = *texts;

@@ -15,6 +15,7 @@ struct ContainerdRuntime {
   std::string name;
   std::vector<std::string> pod_annotations;  ///< patterns of what reaches Kata
   unsigned line = 0;                         ///< of pod_annotations; 0: not given
+  std::string kata_config = {};              ///< options.ConfigPath; "": Kata seeks its own
   bool operator==(const ContainerdRuntime&) const = default;
 };
 /// Value: what the product reads of it.

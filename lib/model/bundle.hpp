@@ -63,6 +63,7 @@ struct Bundle {
 
 /// Value: Kata's own record of a sandbox (persist.json of the Go shim, state.json of runtime-rs).
 struct KataState {
+  std::string file;  ///< where it was read, "" if unknown
   std::string sandbox_id;
   std::string state;  ///< "running", "stopped", ... as written
   std::optional<bool> sandbox_cgroup_only;
@@ -76,6 +77,11 @@ struct KataState {
   std::uint64_t hotplugged_memory_mib = 0;
   std::map<std::string, Resources> containers;  ///< by container id, as updated
   std::set<std::string> stopped;                ///< containers that have ended
+
+  /// For people: where something stands that it says.
+  [[nodiscard]] std::string place() const {
+    return file.empty() ? "Kata's state of the sandbox" : "Kata's state, " + file;
+  }
   bool operator==(const KataState&) const = default;
 };
 

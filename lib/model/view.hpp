@@ -57,6 +57,7 @@ struct SandboxView {
   Driver driver = Driver::cgroupfs;
   SandboxState state = SandboxState::discovered;
   std::string pod_cgroup, sandbox_cgroup, overhead_cgroup;
+  std::map<std::string, std::string> pod_limits;  ///< of the pod's group, in force, kernel text
   Hypervisor hypervisor = Hypervisor::unknown;
   Pid shim_pid = 0;
   Pid vmm_pid = 0;

@@ -49,7 +49,8 @@ Files outer_files(const Hierarchy& h, bool parent) {
     if (h.has("memory")) files.emplace_back("memory.events");
     for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
       files.emplace_back(name);
-    if (h.has("cpu")) files.emplace_back("cpu.weight");
+    if (h.has("cpu"))
+      for (const auto* name : {"cpu.max", "cpu.weight"}) files.emplace_back(name);
     if (h.has("cpuset"))
       for (const auto* name : {"cpuset.cpus", "cpuset.cpus.effective"}) files.emplace_back(name);
     return files;
@@ -129,11 +130,12 @@ class Looker final {
   }
 
   /// Everything above the parent of our group, up to the root. Of the pod's own it matters, too,
-  /// who was killed there.
+  /// who was killed there, and it is shown with all of its limits.
   void above(const Hierarchy& h, const CgroupPath& parent, const CgroupPath& pod) {
     for (auto up = parent; !up.is_root(); up = up.parent()) {
       auto files = outer_files(h, up.parent().is_root());
       if (up.parent() == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
+      if (up.parent() == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
       look(h, up.parent(), files);
     }
   }

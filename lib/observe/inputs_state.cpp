@@ -92,6 +92,7 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     troubled_states_.erase(id);
     entry.containers = std::move(containers);
     entry.state = std::move(*state);
+    entry.state->file = file.path;
     const auto told = container_states(*dir, entry.containers);
     entry.state->stopped = stopped_in(told);
     note_ended(id, told);

@@ -48,7 +48,7 @@ Pinning kata_pins(const SandboxInputs& inputs) {
     return {true, fmt::format("annotation {} in {}/config.json", kAnnotation,
                               escaped(inputs.bundle->directory, 256))};
   if (inputs.kata && inputs.kata->vcpus_pinning)
-    return {*inputs.kata->vcpus_pinning, "Kata's state of the sandbox"};
+    return {*inputs.kata->vcpus_pinning, inputs.kata->place()};
   if (inputs.kata_config_pins)
     return {*inputs.kata_config_pins, "Kata's " + inputs.kata_config_pins_where};
   if (annotation)

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "plan/cpuset.hpp"
 
 namespace kcg {
 
 namespace {
+
+constexpr std::string_view kAnnotation = "io.katacontainers.config.runtime.sandbox_cgroup_only";
 
 std::string bundle_file(const Observed& observed) {
   const auto& bundle = observed.inputs.bundle;
@@ -25,16 +28,23 @@ std::string layout_origin(const Config& config, const Observed& observed, Layout
     case LayoutSource::config:
       return config.where("layout.sandbox_cgroup_only");
     case LayoutSource::kata_state:
-      return "Kata's state of the sandbox, SandboxCgroupOnly";
+      return (observed.inputs.kata ? *observed.inputs.kata : KataState()).place() +
+             ", SandboxCgroupOnly";
     case LayoutSource::annotation:
-      return "annotation io.katacontainers.config.runtime.sandbox_cgroup_only in " +
-             bundle_file(observed);
+      return fmt::format("annotation {} in {}", kAnnotation, bundle_file(observed));
     case LayoutSource::kata_config:
       return "Kata's " + observed.inputs.kata_config_where;
     case LayoutSource::default_value:
       break;
   }
-  return "nobody says otherwise";
+  const auto& annotation = observed.inputs.bundle ? observed.inputs.bundle->layout_annotation
+                                                  : std::optional<std::string>();
+  if (!annotation) return "nobody says otherwise";
+  const bool refused = *annotation == "true" || *annotation == "false";
+  return fmt::format(
+      "nobody else says otherwise; annotation {}=\"{}\" in {} is not followed: {}", kAnnotation,
+      escaped(*annotation, 64), bundle_file(observed),
+      refused ? "layout.allow_annotation is false" : "it is neither 'true' nor 'false'");
 }
 
 std::string form_text(Form form) {

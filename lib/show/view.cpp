@@ -137,6 +137,14 @@ void add_place(SandboxView& view, const Desired& desired, const Standing& standi
   if (!place.overhead_cgroup.is_root()) view.overhead_cgroup = place.overhead_cgroup.str();
 }
 
+/// What whoever made the pod's group allows it as a whole.
+void add_pod_limits(SandboxView& view, const Observed& observed) {
+  for (const auto& [ref, now] : observed.groups)
+    if (ref.path.str() == view.pod_cgroup)
+      for (const auto& [key, value] : now.files)
+        if (is_limit_file(key)) view.pod_limits[key] = value;
+}
+
 /// Limit and usage of the group that memory is charged to.
 void add_memory(SandboxView& view) {
   for (const auto& group : view.groups) {
@@ -204,6 +212,7 @@ SandboxView make_view(const Observed& observed, const Desired& desired, const Pl
   add_place(view, desired, standing);
   view.groups =
       desired.groups.empty() ? left_groups(observed) : group_views(observed, desired, plan);
+  add_pod_limits(view, observed);
   add_memory(view);
   for (const auto& process : observed.processes) {
     if (process.role == ProcessRole::shim && view.shim_pid == 0)

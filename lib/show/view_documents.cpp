@@ -129,6 +129,7 @@ Json array_of(const std::vector<Part>& parts, Json (*make)(const Part&)) {
 Json everything(const SandboxView& view) {
   Json object = overview(view);
   put_known(object, "pod_cgroup", view.pod_cgroup);
+  if (!view.pod_limits.empty()) object["pod_limits"] = json_parts::text_map(view.pod_limits);
   put_known(object, "sandbox_cgroup", view.sandbox_cgroup);
   put_known(object, "overhead_cgroup", view.overhead_cgroup);
   object["containers"] = array_of(view.containers, container_json);
@@ -140,6 +141,8 @@ Json everything(const SandboxView& view) {
 Json tree_json(const SandboxView& view) {
   Json object = identity(view);
   object["state"] = name(view.state);
+  put_known(object, "pod_cgroup", view.pod_cgroup);
+  if (!view.pod_limits.empty()) object["pod_limits"] = json_parts::text_map(view.pod_limits);
   object["groups"] = Json::array();
   object["elsewhere"] = Json::array();
   for (const auto& one : group_members(view)) {

@@ -76,7 +76,7 @@ BootMemory boot_memory(const SandboxInputs& inputs, const SizingRequest& request
   } else if (request.vmm_memory) {
     set(boot, *request.vmm_memory, "-m on the VMM's command line");
   } else if (inputs.kata && inputs.kata->boot_memory_mib > 0) {
-    set(boot, mebibytes(inputs.kata->boot_memory_mib), "Kata's state of the sandbox");
+    set(boot, mebibytes(inputs.kata->boot_memory_mib), inputs.kata->place());
   } else if (by_annotation(inputs, boot)) {
     return boot;
   } else if (const auto* said = configured(inputs, request.hypervisor)) {

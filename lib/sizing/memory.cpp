@@ -33,6 +33,7 @@ Sum memory_budget(const SandboxInputs& inputs, const BootMemory& boot, const Sum
   out.inputs = containers.inputs;
   out.inputs.insert(out.inputs.begin(), boot.input);
   out.inputs.push_back(overhead.memory);
+  out.inputs.push_back(overhead.others);
   if (!containers.value) {
     out.formula = containers.formula;
     return out;

@@ -142,6 +142,35 @@ void apply_annotation(const Config& config, const SandboxInputs& inputs, bool po
                             escaped(annotation->text, 64), annotation->source)};
 }
 
+/// "pod none, handler \"kata\" 350 MiB, default 350 MiB": who reads why the winner won wants to
+/// know what the others say.
+Explanation::Input other_sources(const Config& config, const SandboxInputs& inputs,
+                                 OverheadSource chosen) {
+  std::string said;
+  const auto add = [&](OverheadSource source, const std::string& who, const std::string& what) {
+    if (source != chosen) said += fmt::format("{}{} {}", said.empty() ? "" : ", ", who, what);
+  };
+  const auto annotation = find_annotation(inputs);
+  const auto mib = annotation ? parse_overhead_annotation(annotation->text, config.overhead.max_mib)
+                              : fail(0, "");
+  add(OverheadSource::annotation, "annotation",
+      !annotation ? "none"
+      : mib       ? fmt::format("{} MiB", *mib)
+                  : "not valid");
+  std::uint64_t pod = 0;
+  for (const auto& one : pod_overheads(inputs)) pod = pod > 0 ? pod : one.memory.value_or(0);
+  add(OverheadSource::pod, "pod", pod == 0 ? "none" : fmt::format("{} MiB", pod / kMib));
+  const auto handler = handler_of(inputs);
+  const auto known = config.overhead.handlers.find(handler);
+  add(OverheadSource::handler,
+      handler.empty() ? "handler" : fmt::format("handler \"{}\"", escaped(handler, 64)),
+      known == config.overhead.handlers.end() ? "none" : fmt::format("{} MiB", known->second.mib));
+  add(OverheadSource::default_value, "default", fmt::format("{} MiB", config.overhead.default_mib));
+  return {"other sources",
+          said + "; the larger of annotation and pod counts, then handler, default",
+          config.where("overhead.default_mib")};
+}
+
 }  // namespace
 
 OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs, bool local_vmm) {
@@ -149,6 +178,7 @@ OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs
   apply_config(config, inputs, out);
   const bool pod_knows = apply_pod(inputs, out);
   apply_annotation(config, inputs, pod_knows, out);
+  out.others = other_sources(config, inputs, out.value.source);
   if (local_vmm && out.value.memory_bytes < kPlausibleMib * kMib)
     out.conditions.push_back(
         {ConditionName::overhead_implausible,

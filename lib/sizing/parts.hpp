@@ -34,6 +34,7 @@ struct OverheadChoice {
   Overhead value;
   Explanation::Input memory;  ///< for derivations
   Explanation::Input cpu;
+  Explanation::Input others;  ///< what the sources say that were not chosen
   std::vector<Condition> conditions;
 };
 [[nodiscard]] OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs,

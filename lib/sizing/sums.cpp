@@ -38,17 +38,29 @@ Part quota_part(std::optional<std::int64_t> quota, std::optional<std::uint64_t> 
   return {Part::Kind::limited, *value};
 }
 
-std::string source_text(const SandboxInputs& inputs, const Container& container) {
+/// `key`: of the OCI bundle's linux.resources.
+std::string source_text(const SandboxInputs& inputs, const Container& container,
+                        std::string_view key) {
   switch (container.source) {
     case ResourceSource::registration:
       return "D-Bus registration";
     case ResourceSource::kata_state:
-      return "Kata's state of the sandbox";
+      return inputs.kata ? inputs.kata->place() : "";
     case ResourceSource::bundle:
       break;
   }
   const auto* bundle = bundle_of(inputs, container.id);
-  return bundle == nullptr ? "" : bundle->directory + "/config.json";
+  return bundle == nullptr
+             ? ""
+             : fmt::format("{}/config.json, linux.resources.{}", bundle->directory, key);
+}
+
+/// What an engine tells of the pod as a whole stands in the annotations of its sandbox's bundle.
+std::string total_source(const Bundle& bundle, std::string_view key) {
+  const bool crio = bundle.engine == Engine::crio;
+  return fmt::format("{}/config.json, annotation {}", bundle.directory,
+                     crio ? "io.kubernetes.cri-o.PodLinuxResources"
+                          : fmt::format("io.kubernetes.cri.sandbox-{}", key));
 }
 
 std::string title(const Container& container) {
@@ -70,7 +82,8 @@ Condition overflow(std::string_view what) {
 
 /// Adds up what all containers have; the first one without a limit makes the sum unlimited.
 Sum add_up(const SandboxInputs& inputs, const std::vector<Container>& containers,
-           std::string_view what, const std::function<Part(const Resources&)>& part_of,
+           std::string_view what, std::string_view key,
+           const std::function<Part(const Resources&)>& part_of,
            std::vector<Condition>& conditions) {
   Sum sum;
   sum.value = 0;
@@ -80,7 +93,7 @@ Sum add_up(const SandboxInputs& inputs, const std::vector<Container>& containers
     const bool limited = part.kind == Part::Kind::limited;
     sum.inputs.push_back({fmt::format("{} of container {}", what, title(container)),
                           limited ? fmt::format("{}", part.value) : "unlimited",
-                          source_text(inputs, container)});
+                          source_text(inputs, container, key)});
     if (part.kind == Part::Kind::unlimited && unlimited.empty())
       unlimited =
           unknown_limits(inputs, container)
@@ -126,9 +139,10 @@ void sum_memory(const SandboxInputs& inputs, const std::vector<Container>& conta
   if (inputs.bundle && inputs.bundle->total_memory.value_or(0) > 0) {
     total = inputs.bundle->total_memory;
     total_input = {"the engine's memory total for the pod", fmt::format("{}", *total),
-                   inputs.bundle->directory + "/config.json"};
+                   total_source(*inputs.bundle, "memory")};
   }
-  out.memory_now = add_up(inputs, containers, "memory", memory_part, out.conditions);
+  out.memory_now =
+      add_up(inputs, containers, "memory", "memory.limit", memory_part, out.conditions);
   raise(out.memory_now, total, total_input);
   out.memory = out.memory_now;
   const auto seen =
@@ -146,7 +160,7 @@ void sum_quota(const SandboxInputs& inputs, const std::vector<Container>& contai
     return quota_part(resources.cpu_quota, resources.cpu_period);
   };
   if (!containers.empty()) {
-    out.quota = add_up(inputs, containers, "CPU", of_container, out.conditions);
+    out.quota = add_up(inputs, containers, "CPU", "cpu.quota", of_container, out.conditions);
     return;
   }
   out.quota = unknown("CPU");
@@ -158,7 +172,7 @@ void sum_quota(const SandboxInputs& inputs, const std::vector<Container>& contai
   out.quota.value = total.value;
   out.quota.formula = fmt::format("{}", total.value);
   out.quota.inputs = {{"the engine's CPU total for the pod", fmt::format("{}", total.value),
-                       bundle.directory + "/config.json"}};
+                       total_source(bundle, "cpu-quota")}};
 }
 
 /// Nobody asking for shares leaves the kernel's default alone.
@@ -172,7 +186,8 @@ void sum_shares(const SandboxInputs& inputs, const std::vector<Container>& conta
     out.shares.formula += fmt::format("{}{}", out.shares.formula.empty() ? "" : " + ", shares);
     sum = add(sum, shares).value_or(kMost);
     out.shares.inputs.push_back({fmt::format("CPU shares of container {}", title(container)),
-                                 fmt::format("{}", shares), source_text(inputs, container)});
+                                 fmt::format("{}", shares),
+                                 source_text(inputs, container, "cpu.shares")});
   }
   const auto total = inputs.bundle ? inputs.bundle->total_cpu_shares.value_or(0) : 0;
   if (containers.empty() && total > 0) {
@@ -180,7 +195,7 @@ void sum_shares(const SandboxInputs& inputs, const std::vector<Container>& conta
     sum = total;
     out.shares.formula = fmt::format("{}", total);
     out.shares.inputs = {{"the engine's CPU shares for the pod", fmt::format("{}", total),
-                          inputs.bundle->directory + "/config.json"}};
+                          total_source(*inputs.bundle, "cpu-shares")}};
   }
   if (any) out.shares.value = std::max(sum, kMinShares);
 }
@@ -211,7 +226,7 @@ Sums sum_up(const SandboxInputs& inputs, const History& history) {
       out.hugepages[size] = add(out.hugepages[size], bytes).value_or(kMost);
       out.hugepage_inputs[size].push_back({"huge pages of container " + title(container),
                                            fmt::format("{}", bytes),
-                                           source_text(inputs, container)});
+                                           source_text(inputs, container, "hugepageLimits")});
     }
   return out;
 }

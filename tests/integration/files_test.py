@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is installed for systemd, the journal and the bus is sound.
 
-usage: files_test.py SYSTEMD_DIR UNIT CATALOG
+usage: files_test.py SYSTEMD_DIR UNIT CATALOG PAGE
 """
 import json
 import pathlib
@@ -99,11 +99,54 @@ def catalog_complaints(catalog: pathlib.Path, source: str) -> list[str]:
         [] if ids else ["catalog: no message id was found in the source"])
 
 
+def members_of_page(page: str) -> set[tuple[str, str]]:
+    """(interface, member) of each entry."""
+    found = set()
+    for part in page.split(".Sh INTERFACE ")[1:]:
+        interface = part.splitlines()[0]
+        found |= {(interface, one) for one in re.findall(r"^\.It Sy (\w+)", part, re.MULTILINE)}
+    return found
+
+
+def page_complaints(folder: pathlib.Path, page: pathlib.Path) -> list[str]:
+    """Each member of the API has an entry in the manual page, and those of the manager, who is
+    asked first, stand in docs/dbus.md, too. The page's maker refuses what is not described."""
+    text = page.read_text(encoding="utf-8")
+    done = subprocess.run(["man", "--warnings=w", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)],
+                          check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    wrong = [f"page: {line}" for line in done.stderr.splitlines()]
+    tour = (folder.parent / "docs/dbus.md").read_text(encoding="utf-8")
+    members = set()
+    for path in (folder / "dbus").glob("*.xml"):
+        for interface in ET.parse(path).getroot().findall("interface"):
+            name = interface.get("name")
+            own = {one.get("name") for tag in ("method", "signal", "property")
+                   for one in interface.findall(tag)}
+            members |= {(name, one) for one in own}
+            if name.endswith(".Manager"):
+                wrong += [f"docs/dbus.md: {one} is not there" for one in sorted(own)
+                          if not re.search(rf"\b{one}\b", tour)]
+    wrong += [f"page: {one} is not documented" for one in sorted(members - members_of_page(text))]
+    with tempfile.TemporaryDirectory() as name:
+        bad = pathlib.Path(name) / "bad.xml"
+        manager = (folder / f"dbus/{PREFIX}Manager.xml").read_text(encoding="utf-8")
+        for old, new in (("      Plan:\n", "      Plans:\n"), ("@adopt: place", "adopt: place"),
+                         ("<!-- Mode:", "<!-- Mood:")):
+            bad.write_text(manager.replace(old, new), encoding="utf-8")
+            made = subprocess.run([folder / "dbus_page.py", str(bad)], check=False,
+                                  capture_output=True)
+            if made.returncode == 0 or manager.count(old) == 0:
+                wrong.append(f"page: its maker takes '{new.strip()}'")
+    return wrong or ([] if members else ["page: no member was found in the XML"])
+
+
 def main() -> int:
-    folder, unit, catalog = (pathlib.Path(one) for one in sys.argv[1:])
+    folder, unit, catalog, page = (pathlib.Path(one) for one in sys.argv[1:])
     source = (folder.parent / "lib/model/condition.cpp").read_text(encoding="utf-8")
     wrong = policy_complaints(folder) + unit_complaints(unit)
     wrong += exposure_complaints(unit) + catalog_complaints(catalog, source)
+    wrong += page_complaints(folder, page)
     print("\n".join(wrong) or "sound")
     return 1 if wrong else 0
 

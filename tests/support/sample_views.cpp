@@ -92,9 +92,13 @@ Explanation memory_explanation() {
   Explanation one;
   one.subject = std::string("memory.max of ") + kGroup;
   one.value = "1172307968";
-  one.formula = "(512 + 256) MiB + 350 MiB = 1118 MiB";
+  one.formula = "S + O = (536870912 + 268435456) + 367001600 = 1172307968";
   one.inputs = {{"container app", "536870912", "kata-state"},
-                {"overhead", "350 MiB", "annotation"}};
+                {"memory overhead", "367001600 (350 MiB)", "annotation"},
+                {"other sources",
+                 "pod none, handler \"kata\" 350 MiB, default 350 MiB; the larger of annotation "
+                 "and pod counts, then handler, default",
+                 "configuration (default)"}};
   one.change = "the containers' limits or the annotation";
   return one;
 }
@@ -112,6 +116,7 @@ SandboxView degraded() {
   view.layout_source = LayoutSource::kata_state;
   view.state = SandboxState::degraded;
   view.pod_cgroup = kPod;
+  view.pod_limits = {{"cpu.max", "175000 100000"}, {"memory.max", "1073741824"}};
   view.sandbox_cgroup = kGroup;
   view.hypervisor = Hypervisor::qemu;
   view.shim_pid = 4200;

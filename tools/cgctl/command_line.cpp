@@ -156,7 +156,7 @@ void add_register(CLI::App& app, Options& o, RegisterTexts& texts) {
       ->check(CLI::PositiveNumber.description(""))
       ->type_name("PID");
   verb.add_option("--memory-overhead", texts.memory_overhead,
-                  "Memory that the VM needs beyond its containers; suffixes K, M, G")
+                  "Memory that the VM needs beyond its containers; suffixes Ki, Mi, Gi")
       ->type_name("BYTES");
   verb.add_option("--cpu-overhead", r.cpu_overhead_milli, "CPU beyond its containers")
       ->type_name("MILLICORES");

@@ -75,6 +75,22 @@ std::vector<std::string> limit_texts(const std::map<std::string, std::string>& l
   return out;
 }
 
+std::string ceiling_text(const std::map<std::string, std::string>& limits) {
+  constexpr std::string_view kAtMost = "at most ";
+  std::vector<std::string> parts;
+  bool known = false;
+  for (const auto* key : {"memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us"}) {
+    const auto it = limits.find(key);
+    if (it == limits.end()) continue;
+    known = true;
+    const bool quota = it->first == "cpu.cfs_quota_us";
+    const auto text = quota ? cfs_quota(limits, it->second) : limit_text(key, it->second);
+    if (text && text->starts_with(kAtMost)) parts.push_back(text->substr(kAtMost.size()));
+  }
+  if (!parts.empty()) return std::string(kAtMost) + join(parts, ", ");
+  return known ? kNoLimit : "";
+}
+
 std::string memory_text(const std::optional<std::uint64_t>& used,
                         const std::optional<std::uint64_t>& limit) {
   if (used && limit) return sizes_text(*used, *limit, " of ");

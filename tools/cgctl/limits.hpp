@@ -19,6 +19,8 @@ namespace kcg::cgctl {
 /// Of all limits of a group those that limit something, but for its memory.
 [[nodiscard]] std::vector<std::string> limit_texts(
     const std::map<std::string, std::string>& limits);
+/// "at most 862 MiB, 1.25 CPU", "no limit" of memory and CPU; "" where neither file is known.
+[[nodiscard]] std::string ceiling_text(const std::map<std::string, std::string>& limits);
 /// "14 of 862 MiB", "14 MiB, no limit"; "" where neither is known.
 [[nodiscard]] std::string memory_text(const std::optional<std::uint64_t>& used,
                                       const std::optional<std::uint64_t>& limit);

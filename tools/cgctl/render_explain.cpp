@@ -54,18 +54,44 @@ std::string for_people(const std::string& subject, const std::string& value) {
   return limit_text(key, value).value_or("");
 }
 
-/// "512 MiB" of what counts bytes, all else as it is.
+/// Of what counts bytes: "512 MiB" of whole mebibytes, so that sums can be followed.
+std::optional<std::string> bytes_text(std::string_view text) {
+  constexpr std::uint64_t kMiB = 1U << 20;
+  const auto bytes = parse_u64(text);
+  if (!bytes || *bytes < kMiB) return std::nullopt;
+  return *bytes % kMiB == 0 ? fmt::format("{} MiB", *bytes / kMiB) : size_text(*bytes);
+}
+
+/// "350 MiB" of "367001600" and of "367001600 (350 MiB)", all else as it is.
 std::string input_text(const std::string& topic, const std::string& value) {
-  const auto bytes = topic == "memory" ? parse_u64(value) : std::nullopt;
-  return bytes && *bytes >= (1U << 20) ? size_text(*bytes) : value;
+  if (topic != "memory") return value;
+  return bytes_text(value.substr(0, value.find(' '))).value_or(value);
+}
+
+/// Its numbers of bytes as people say them: "B + S + O = 2048 MiB + (512 MiB) + 350 MiB". Digits
+/// within a path are none.
+std::string formula_text(const Style& style, const std::string& topic, const std::string& formula) {
+  if (style.raw || topic != "memory") return formula;
+  constexpr std::string_view kEnds = " ();,:";
+  std::string out;
+  for (std::size_t at = 0; at < formula.size();) {
+    const auto end = std::min(formula.find_first_of(kEnds, at), formula.size());
+    const auto word = formula.substr(at, end - at);
+    out += bytes_text(word).value_or(word);
+    if (end < formula.size()) out += formula[end];
+    at = end + 1;
+  }
+  return out;
 }
 
 /// Short values stand below each other, right-aligned, as parts of a sum; a long one behind its
 /// name.
 std::string input_line(const Style& style, const std::string& topic, const Json& input,
                        Sources& sources) {
-  constexpr std::size_t kColumn = 9;
+  constexpr std::size_t kColumn = 9;  // "16384 MiB"
   const auto value = field(input, "value");
+  if (field(input, "name") == "other sources")
+    return paragraph(style, kInputs, {fmt::format("(other sources: {})", value), Paint::faint, ""});
   const auto shown = input_text(topic, value);
   const auto mark = sources.mark(field(input, "source"));
   const auto what = field(input, "name") + (style.raw && shown != value ? " = " + value : "");
@@ -100,7 +126,8 @@ std::string explanation(const Style& style, const Json& one, const Json& each, S
                   : fmt::format("{}: {} ({} = {}{})", topic, people, named, value, force);
   std::string out = paragraph(style, 0, {head, Paint::strong, ""});
   const auto formula = field(each, "formula");
-  if (!formula.empty()) out += paragraph(style, 2, {"= " + formula, Paint::none, ""});
+  if (!formula.empty())
+    out += paragraph(style, 2, {"= " + formula_text(style, topic, formula), Paint::none, ""});
   for (const auto& input : array(each, "inputs")) out += input_line(style, topic, input, sources);
   const auto change = field(each, "change");
   if (!change.empty()) out += paragraph(style, 2, {"To change it: " + change, Paint::none, ""});

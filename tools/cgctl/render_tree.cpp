@@ -45,7 +45,10 @@ class Drawing final {
     std::vector<std::size_t> hanging;
     for (std::size_t i = 0; i < all_.size(); ++i)
       if (!parent(i) && below(all_[i].path, view_.pod_cgroup)) hanging.push_back(i);
-    if (!hanging.empty()) line("", printable(view_.pod_cgroup));
+    if (!hanging.empty()) {
+      line("", printable(view_.pod_cgroup));
+      pod_limits("  ");
+    }
     children(hanging, "", view_.pod_cgroup);
     for (std::size_t i = 0; i < all_.size(); ++i)
       if (!parent(i) && !below(all_[i].path, view_.pod_cgroup)) draw(i, all_[i].path, "", "");
@@ -61,6 +64,7 @@ class Drawing final {
             const std::string& rest);
   void head_line(const GroupMembers& one, const std::string& shown, const std::string& head);
   [[nodiscard]] std::string limits(const GroupMembers& one) const;
+  void pod_limits(const std::string& rest);
   void complaints(const GroupMembers& one, const std::string& rest);
   void line(const std::string& indent, const std::string& text) { out_ += indent + text + "\n"; }
 
@@ -151,6 +155,15 @@ void Drawing::head_line(const GroupMembers& one, const std::string& shown,
   line(head, text);
 }
 
+/// What the pod as a whole is allowed, and by whom.
+void Drawing::pod_limits(const std::string& rest) {
+  const auto text = ceiling_text(view_.pod_limits);
+  if (text.empty()) return;
+  const bool kubelets = view_.pod_cgroup.find("/kubepods") != std::string::npos;
+  line(rest, text + (kubelets ? std::string(kSpace) + "made by the kubelet" : ""));
+  if (style_.raw) line(rest, painted(style_, Paint::faint, printable(raw_text(view_.pod_limits))));
+}
+
 void Drawing::complaints(const GroupMembers& one, const std::string& rest) {
   const auto bad = [&](const std::string& text) {
     line(rest, painted(style_, Paint::bad, fmt::format("! {}", printable(text))));
@@ -188,7 +201,9 @@ void Drawing::draw(std::size_t at, const std::string& shown, const std::string& 
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (parent(i) == at) inside.push_back(i);
   head_line(all_[at], shown, head);
-  complaints(all_[at], rest + (inside.empty() ? "   " : lines_.through));
+  const auto below_it = rest + (inside.empty() ? "   " : lines_.through);
+  if (all_[at].path == view_.pod_cgroup) pod_limits(below_it);
+  complaints(all_[at], below_it);
   children(inside, rest, all_[at].path);
 }
 

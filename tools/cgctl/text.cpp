@@ -103,8 +103,11 @@ std::string cut_end(std::string_view text, std::size_t width, std::string_view m
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   std::uint64_t unit = 1;
   std::string_view digits = text;
-  if (!text.empty()) {
-    const auto suffix = kSuffixes.find(text.back());
+  if (digits.size() > 1 && digits.back() == 'i' &&
+      kSuffixes.find(digits[digits.size() - 2]) != std::string_view::npos)
+    digits.remove_suffix(1);  // Kubernetes' way: the same unit
+  if (!digits.empty()) {
+    const auto suffix = kSuffixes.find(digits.back());
     if (suffix != std::string_view::npos) {
       unit = std::uint64_t{1} << (10 * (suffix + 1));
       digits.remove_suffix(1);
@@ -112,7 +115,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   }
   const auto count = parse_u64(digits);
   if (!count || *count > std::numeric_limits<std::uint64_t>::max() / unit)
-    return fail(0, "'{}' is not a number of bytes; examples: 367001600, 350M, 2G", escaped(text));
+    return fail(0, "'{}' is not a number of bytes; examples: 367001600, 350Mi, 2G", escaped(text));
   return *count * unit;
 }
 

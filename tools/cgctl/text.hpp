@@ -35,7 +35,8 @@ namespace kcg::cgctl {
 /// Cut to `width` columns with `mark` (one column) at the end.
 [[nodiscard]] std::string cut_end(std::string_view text, std::size_t width, std::string_view mark);
 
-/// "350M", "2G", "1048576": bytes with an optional suffix K, M, G or T (powers of 1024).
+/// "350M", "350Mi", "2G", "1048576": bytes with an optional suffix K, M, G or T, or Ki, Mi, Gi or
+/// Ti, which are the same: powers of 1024.
 [[nodiscard]] Result<std::uint64_t> parse_bytes(std::string_view text);
 
 }  // namespace kcg::cgctl

@@ -139,6 +139,47 @@ TEST(Doctor, EachCheckSeesItsOwnTrouble) {
       {"no Kata", [](Facts& f) { f.kata = std::nullopt; }, check_layout, Verdict::ok, "no conf"},
       {"Kata unreadable", [&](Facts& f) { f.kata = refused(forbidden); }, check_layout,
        Verdict::unchecked, "as root"},
+      {"CRI-O's driver differs", [](Facts& f) { f.crio->cgroup_manager = "cgroupfs"; },
+       check_driver, Verdict::warning, "CRI-O's is cgroupfs"},
+      {"CRI-O's driver is the same", [](Facts& f) { f.crio->cgroup_manager = "systemd"; },
+       check_driver, Verdict::ok, "systemd"},
+      {"another file of Kata's",
+       [](Facts& f) {
+         f.named = {{"CRI-O", "kata", "/k1.toml", KataConfigWord{true, 1}},
+                    {"CRI-O", "kata-clh", "/k2.toml", std::nullopt}};
+       },
+       check_layout, Verdict::warning, "false in /k2.toml, with which CRI-O starts kata-clh"},
+      {"our own word counts anyway",
+       [](Facts& f) {
+         f.named = {{"CRI-O", "kata-clh", "/k2.toml", std::nullopt}};
+         f.config->layout.sandbox_cgroup_only = true;
+       },
+       check_layout, Verdict::ok, ":12"},
+      {"a file of Kata's elsewhere",
+       [](Facts& f) {
+         f.kata = std::nullopt;
+         f.named = {{"containerd", "kata", "/opt/k.toml", std::nullopt}};
+       },
+       check_layout, Verdict::warning, "/opt/k.toml, where [discovery] does not look"},
+      {"CRI-O, and allowed",
+       [](Facts& f) {
+         f.containerd->clear();
+         f.crio->kata = {{"kata", ""}};
+       },
+       check_annotation, Verdict::ok, "CRI-O hands it on, and Kata allows it"},
+      {"CRI-O, and not allowed",
+       [](Facts& f) {
+         f.containerd->clear();
+         f.crio->kata = {{"kata", ""}};
+         (*f.kata)->words.annotations.clear();
+       },
+       check_annotation, Verdict::ok, "before a pod has it"},
+      {"CRI-O unreadable",
+       [&](Facts& f) {
+         f.containerd->clear();
+         f.crio = refused(forbidden);
+       },
+       check_annotation, Verdict::unchecked, "as root"},
       {"not allowed", [](Facts& f) { (*f.kata)->words.annotations["qemu"].patterns = {"x", "("}; },
        check_annotation, Verdict::failed, "config.toml:31"},
       {"not handed on", [](Facts& f) { f.containerd->front().runtime.pod_annotations = {"a*"}; },

@@ -82,14 +82,28 @@ cgctl::DaemonState daemon() {
   return state;
 }
 
-std::string status(bool json, const std::vector<SandboxView>& views) {
+cgctl::DaemonState dead() {
+  cgctl::DaemonState state;
+  state.why_not =
+      "nobody owns io.katacontainers.CgroupManager1 on the bus 'system': is kata-cgroupd running?";
+  return state;
+}
+
+std::string status_json(const std::vector<SandboxView>& views) {
   cgctl::Options options;
-  options.json = json;
+  options.json = true;
   return cgctl::status_answer(options, terminal(), daemon(), views).out;
 }
 
+std::string status(const cgctl::Style& style, const cgctl::DaemonState& state,
+                   const std::vector<SandboxView>& views, bool brief = false) {
+  cgctl::Options options;
+  options.brief = brief;
+  return cgctl::status_answer(options, style, state, views).out;
+}
+
 /// A line of `watch`.
-std::string condition_line(bool json) {
+std::string condition_line(const cgctl::Style& style, bool json = false) {
   cgctl::Options options;
   options.json = json;
   cgctl::Event event;
@@ -99,11 +113,11 @@ std::string condition_line(bool json) {
   event.severity = "error";
   event.text = "the kernel killed the VMM";
   event.active = true;
-  return cgctl::event_line(options, terminal(), event, "default/nginx", 1'700'000'000);
+  return cgctl::event_line(options, style, event, "default/nginx", 1'700'000'000);
 }
 
-std::string show(const cgctl::Style& style) {
-  return cgctl::render_show(style, degraded(), cgctl::render_events(style, histories()[0]));
+std::string show(const cgctl::Style& style, const SandboxView& view = degraded()) {
+  return cgctl::render_show(style, view, cgctl::render_events(style, histories()[0]));
 }
 
 std::string doctor(const cgctl::Style& style, const cgctl::doctor::Facts& facts) {
@@ -154,6 +168,15 @@ cgctl::Titles titles() {
   return {{samples::kFirstId, "default/nginx"}, {samples::kSecondId, "bare"}};
 }
 
+std::string plan(const cgctl::Style& style) {
+  const auto document = plan_document({planned_v2(), planned_v1()}, false);
+  return cgctl::render_plan(style, document, titles()).value();
+}
+
+std::string explain(const cgctl::Style& style) {
+  return cgctl::render_explain(style, explain_document({planned_v2()}, true), "", titles()).value();
+}
+
 /// What `list` knows without a closer look at each.
 SandboxView listed(SandboxView view) {
   view.threads.clear();
@@ -162,8 +185,7 @@ SandboxView listed(SandboxView view) {
 }
 
 /// The longest names that Kubernetes takes.
-SandboxView long_names() {
-  auto view = listed(degraded());
+SandboxView long_names(SandboxView view) {
   view.pod_namespace = std::string(63, 'n');
   view.pod_name = std::string(253, 'p');
   return view;
@@ -178,16 +200,7 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"tree-one.json", [] { return tree_document({degraded()}, true); }},
     {"events.json", [] { return history_document(histories(), false); }},
     {"events-one.json", [] { return history_document({histories()[1]}, true); }},
-    {"events.pipe", [] { return cgctl::render_all_events(pipe(), histories()); }},
-    {"events.tty", [] { return cgctl::render_all_events(terminal(), histories()); }},
-    {"events-40.tty", [] { return cgctl::render_all_events(terminal(40), histories()); }},
-    {"events-200.tty", [] { return cgctl::render_all_events(terminal(200), histories()); }},
     {"events-raw.tty", [] { return cgctl::render_past(raw(), histories()[0]); }},
-    {"events-color.tty", [] { return cgctl::render_all_events(colored(), histories()); }},
-    {"events-none.tty", [] { return cgctl::render_all_events(terminal(), {}); }},
-    {"events-none.pipe", [] { return cgctl::render_all_events(pipe(), {}); }},
-    {"events-ended.tty", [] { return cgctl::render_past(terminal(), histories()[1]); }},
-    {"events-ended.pipe", [] { return cgctl::render_past(pipe(), histories()[1]); }},
     {"threads.json", [] { return threads_document(degraded()); }},
     {"plan.json", [] { return plan_document({planned_v2(), planned_v1()}, false); }},
     {"plan-one.json", [] { return plan_document({planned_v2()}, true); }},
@@ -195,39 +208,14 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"explain-one.json", [] { return explain_document({planned_v2()}, true); }},
     {"error.json", [] { return cgctl::failure_text(kError, true, ""); }},
     {"error-note.json", [] { return cgctl::failure_text(kError, true, "no daemon"); }},
-    {"status.json", [] { return status(true, {degraded(), legacy()}); }},
-    {"status-none.json", [] { return status(true, {}); }},
-    {"status.tty", [] { return status(false, {degraded(), legacy()}); }},
-    {"watch.json", [] { return condition_line(true); }},
-    {"watch.tty", [] { return condition_line(false); }},
-    {"list.pipe", [] { return listing(pipe(), {listed(degraded()), listed(legacy())}); }},
-    {"list.tty", [] { return listing(terminal(), {listed(degraded()), listed(legacy())}); }},
-    {"list-40.tty", [] { return listing(terminal(40), {listed(degraded()), listed(legacy())}); }},
-    {"list-200.tty", [] { return listing(terminal(200), {listed(degraded()), listed(legacy())}); }},
+    {"status.json", [] { return status_json({degraded(), legacy()}); }},
+    {"status-none.json", [] { return status_json({}); }},
+    {"watch.json", [] { return condition_line(terminal(), true); }},
     {"list-failing.tty", [] { return listing(terminal(), {degraded(), legacy()}); }},
-    {"list-color.tty", [] { return listing(colored(), {listed(degraded()), listed(legacy())}); }},
-    {"list-long.tty", [] { return listing(terminal(), {long_names(), listed(legacy())}); }},
-    {"list-long-40.tty", [] { return listing(terminal(40), {long_names(), listed(legacy())}); }},
-    {"list-none.tty", [] { return listing(terminal(), {}); }},
-    {"list-none.pipe", [] { return listing(pipe(), {}); }},
-    {"ignored.pipe", [] { return cgctl::render_ignored(pipe(), {ignored()}); }},
-    {"ignored.tty", [] { return cgctl::render_ignored(terminal(), {ignored()}); }},
-    {"threads.pipe", [] { return cgctl::render_threads(pipe(), degraded()); }},
-    {"threads.tty", [] { return cgctl::render_threads(terminal(), degraded()); }},
-    {"threads-40.tty", [] { return cgctl::render_threads(terminal(40), degraded()); }},
-    {"show.tty", [] { return show(terminal()); }},
-    {"show-40.tty", [] { return show(terminal(40)); }},
     {"show-raw.tty", [] { return cgctl::render_show(raw(), degraded()); }},
     {"show-legacy.tty", [] { return cgctl::render_show(terminal(), legacy()); }},
-    {"tree.tty", [] { return cgctl::render_tree(terminal(), {degraded(), legacy()}); }},
-    {"tree-40.tty", [] { return cgctl::render_tree(terminal(40), {degraded()}); }},
     {"tree-raw.tty", [] { return cgctl::render_tree(raw(), {degraded()}); }},
     {"tree.ascii", [] { return cgctl::render_tree(ascii(), {degraded()}); }},
-    {"plan.tty",
-     [] {
-       const auto document = plan_document({planned_v2(), planned_v1()}, false);
-       return cgctl::render_plan(terminal(), document, titles()).value();
-     }},
     {"doctor.json",
      [] {
        return cgctl::doctor::document(cgctl::doctor::diagnose(cgctl::samples::broken_node()));
@@ -240,54 +228,81 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"doctor-color.tty", [] { return doctor(colored(), cgctl::samples::broken_node()); }},
     {"doctor-nobody.tty", [] { return doctor(terminal(), cgctl::samples::seen_by_nobody()); }},
     {"registrations.json", [] { return cgctl::registrations_document(registered()); }},
-    {"registrations.pipe", [] { return cgctl::render_registrations(pipe(), registered()); }},
-    {"registrations.tty", [] { return cgctl::render_registrations(terminal(), registered()); }},
-    {"registrations-40.tty",
-     [] { return cgctl::render_registrations(terminal(40), registered()); }},
-    {"registrations-200.tty",
-     [] { return cgctl::render_registrations(terminal(200), registered()); }},
     {"registrations-one.tty",
      [] { return cgctl::render_registrations(terminal(), {registered()[1]}); }},
-    {"registrations-none.tty", [] { return cgctl::render_registrations(terminal(), {}); }},
-    {"registrations-none.pipe", [] { return cgctl::render_registrations(pipe(), {}); }},
     {"uninstall.json", [] { return cgctl::held_document(held()); }},
-    {"uninstall.pipe", [] { return cgctl::render_held(pipe(), held()); }},
-    {"uninstall.tty", [] { return cgctl::render_held(terminal(), held()); }},
-    {"uninstall-40.tty", [] { return cgctl::render_held(terminal(40), held()); }},
     {"uninstall-empty.tty", [] { return cgctl::render_held(terminal(), {held()[1]}); }},
     {"uninstall-none.json", [] { return cgctl::held_document({}); }},
     {"uninstall-none.tty", [] { return cgctl::render_held(terminal(), {}); }},
     {"release.json", [] { return cgctl::released_document(released(false), false); }},
     {"release-one.json", [] { return cgctl::released_document(released(true), true); }},
-    {"release.pipe", [] { return cgctl::render_released(pipe(), released(false)); }},
-    {"release.tty", [] { return cgctl::render_released(terminal(), released(false)); }},
-    {"release-40.tty", [] { return cgctl::render_released(terminal(40), released(false)); }},
     {"release-whole.tty", [] { return cgctl::render_released(terminal(), released(true)); }},
     {"release-none.tty", [] { return cgctl::render_released(terminal(), {}); }},
     {"top.json", [] { return cgctl::top::document(usage(), std::chrono::milliseconds(1004)); }},
-    {"top.pipe", [] { return cgctl::top::render(pipe(), usage()); }},
-    {"top.tty", [] { return cgctl::top::render(terminal(), usage()); }},
-    {"top-40.tty", [] { return cgctl::top::render(terminal(40), usage()); }},
-    {"top-200.tty", [] { return cgctl::top::render(terminal(200), usage()); }},
-    {"top-color.tty", [] { return cgctl::top::render(colored(), usage()); }},
     {"top-one.tty", [] { return cgctl::top::render(terminal(), {usage()[1]}); }},
-    {"top-none.tty", [] { return cgctl::top::render(terminal(), {}); }},
-    {"top-none.pipe", [] { return cgctl::top::render(pipe(), {}); }},
-    {"explain.tty",
-     [] {
-       const auto document = explain_document({planned_v2()}, true);
-       return cgctl::render_explain(terminal(), document, "", titles()).value();
-     }},
 };
+
+using Render = std::function<std::string(const cgctl::Style&)>;
+
+/// Texts that are held in every look.
+const std::map<std::string, Render> kTexts = {
+    {"events", [](const auto& style) { return cgctl::render_all_events(style, histories()); }},
+    {"events-ended", [](const auto& style) { return cgctl::render_past(style, histories()[1]); }},
+    {"events-none", [](const auto& style) { return cgctl::render_all_events(style, {}); }},
+    {"explain", explain},
+    {"ignored", [](const auto& style) { return cgctl::render_ignored(style, {ignored()}); }},
+    {"list",
+     [](const auto& style) { return listing(style, {listed(degraded()), listed(legacy())}); }},
+    {"list-long",
+     [](const auto& style) {
+       return listing(style, {long_names(listed(degraded())), listed(legacy())});
+     }},
+    {"list-none", [](const auto& style) { return listing(style, {}); }},
+    {"plan", plan},
+    {"registrations",
+     [](const auto& style) { return cgctl::render_registrations(style, registered()); }},
+    {"registrations-none",
+     [](const auto& style) { return cgctl::render_registrations(style, {}); }},
+    {"release", [](const auto& style) { return cgctl::render_released(style, released(false)); }},
+    {"show", [](const auto& style) { return show(style); }},
+    {"show-long", [](const auto& style) { return show(style, long_names(degraded())); }},
+    {"status", [](const auto& style) { return status(style, daemon(), {degraded(), legacy()}); }},
+    {"status-brief", [](const auto& style) { return status(style, daemon(), {legacy()}, true); }},
+    {"status-dead", [](const auto& style) { return status(style, dead(), {legacy()}); }},
+    {"status-none", [](const auto& style) { return status(style, daemon(), {}); }},
+    {"threads", [](const auto& style) { return cgctl::render_threads(style, degraded()); }},
+    {"top", [](const auto& style) { return cgctl::top::render(style, usage()); }},
+    {"top-none", [](const auto& style) { return cgctl::top::render(style, {}); }},
+    {"tree", [](const auto& style) { return cgctl::render_tree(style, {degraded(), legacy()}); }},
+    {"tree-long",
+     [](const auto& style) { return cgctl::render_tree(style, {long_names(degraded())}); }},
+    {"tree-none", [](const auto& style) { return cgctl::render_tree(style, {}); }},
+    {"uninstall", [](const auto& style) { return cgctl::render_held(style, held()); }},
+    {"watch", [](const auto& style) { return condition_line(style); }},
+};
+
+using Documents = std::map<std::string, std::function<std::string()>>;
+
+Documents all_documents() {
+  auto all = kDocuments;
+  for (const auto& [name, render] : kTexts)
+    for (const auto& [suffix, style] :
+         {std::pair{".tty", terminal()}, std::pair{"-40.tty", terminal(40)},
+          std::pair{"-200.tty", terminal(200)}, std::pair{"-color.tty", colored()},
+          std::pair{".pipe", pipe()}})
+      all.emplace(name + suffix, [render = render, style = style] { return render(style); });
+  return all;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto documents = all_documents();
   if (argc == 1)
-    for (const auto& [name, make] : kDocuments) std::puts(name.c_str());
+    for (const auto& [name, make] : documents) std::puts(name.c_str());
   if (argc != 2) return argc == 1 ? 0 : 2;
-  const auto found = kDocuments.find(argv[1]);
-  if (found == kDocuments.end()) return 2;
+  const auto found = documents.find(argv[1]);
+  if (found == documents.end()) return 2;
   const auto text = found->second();
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
 }

@@ -18,6 +18,9 @@ pod_annotations = ["io.katacontainers.*"]
 constexpr const char* kVersion3 = R"(version = 3
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.kata]
 runtime_type = "io.containerd.kata.v2"
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.kata.options]
+ConfigPath = "/opt/kata/configuration-qemu.toml"
+pod_annotations = ["io.katacontainers.*"]
 )";
 
 TEST(ContainerdConfig, OnlyKatasRuntimesCount) {
@@ -30,7 +33,7 @@ TEST(ContainerdConfig, OnlyKatasRuntimesCount) {
 TEST(ContainerdConfig, NothingIsHandedOnUnlessItIsListed) {
   const auto words = parse_containerd_config(kVersion3);
   ASSERT_EQ(words.kata.size(), 1U);
-  EXPECT_EQ(words.kata[0], (ContainerdRuntime{"kata", {}, 0}));
+  EXPECT_EQ(words.kata[0], (ContainerdRuntime{"kata", {}, 0, "/opt/kata/configuration-qemu.toml"}));
 }
 
 TEST(ContainerdConfig, WhatIsNoConfigurationSaysNothing) {

@@ -70,15 +70,45 @@ TEST(Sizing, ExplanationNamesNumbersAndSources) {
   const std::vector<Explanation::Input> inputs = {
       {"the VM's boot memory", "2147483648 (2048 MiB)",
        "Kata's own default: nothing else is known"},
-      {"memory of container c1", "536870912", "/run/bundles/c1/config.json"},
-      {"memory of container c2", "268435456", "/run/bundles/c2/config.json"},
+      {"memory of container c1", "536870912",
+       "/run/bundles/c1/config.json, linux.resources.memory.limit"},
+      {"memory of container c2", "268435456",
+       "/run/bundles/c2/config.json, linux.resources.memory.limit"},
       {"largest sum during this VM's life", "104857600",
        "earlier containers: guest memory does not come back"},
       {"memory overhead", "367001600 (350 MiB)",
        "annotation io.katacontainers.config.hypervisor.memory_overhead=\"350\" in "
        "/run/bundles/s1/config.json"},
+      {"other sources",
+       "pod none, handler none, default 350 MiB; the larger of annotation and pod counts, then "
+       "handler, default",
+       "configuration (default)"},
       {"sizing.memory", "annotated", "configuration (default)"}};
   EXPECT_EQ(e->inputs, inputs);
+}
+
+TEST(Sizing, TheOverheadsOtherSourcesAreTold) {
+  const struct {
+    const char *name, *row, *others;
+  } rows[] = {
+      {"the default won", R"({"handler": "strange"})",
+       "annotation none, pod none, handler \"strange\" none"},
+      {"the handler won", R"({"handler": "kata", "annotation": "x"})",
+       "annotation not valid, pod none, default 350 MiB"},
+      {"the pod won", R"({"handler": "kata", "annotation": "100", "pod_mib": 160})",
+       "annotation 100 MiB, handler \"kata\" 350 MiB, default 350 MiB"},
+      {"the annotation won", R"({"annotation": "200", "pod_mib": 160})",
+       "pod 160 MiB, handler none, default 350 MiB"},
+  };
+  for (const auto& row : rows) {
+    const auto json = json::parse(row.row);
+    const auto sizing = size(config_of(json), inputs_of(json), request_of(json));
+    const auto& inputs = find(sizing, "memory.max of sandbox")->inputs;
+    const auto others = std::find_if(inputs.begin(), inputs.end(),
+                                     [](const auto& one) { return one.name == "other sources"; });
+    ASSERT_NE(others, inputs.end()) << row.name;
+    EXPECT_EQ(others->value.substr(0, others->value.find(';')), row.others) << row.name;
+  }
 }
 
 TEST(Sizing, ExplainsWhyThereIsNoLimit) {
@@ -281,7 +311,12 @@ TEST(Sizing, KataStateOverridesTheBundle) {
   inputs.kata->containers["c1"].memory_limit = 10 * static_cast<std::int64_t>(kMib);
   const auto sizing = size({}, inputs, {});
   EXPECT_EQ(sizing.memory_max, (2048 + 360) * kMib);
-  EXPECT_EQ(find(sizing, "memory.max of sandbox")->inputs[1].source, "Kata's state of the sandbox");
+  const auto source = [](const Sizing& of) {
+    return find(of, "memory.max of sandbox")->inputs[1].source;
+  };
+  EXPECT_EQ(source(sizing), "Kata's state of the sandbox");
+  inputs.kata->file = "/run/vc/sbs/s1/persist.json";
+  EXPECT_EQ(source(size({}, inputs, {})), "Kata's state, /run/vc/sbs/s1/persist.json");
 }
 
 }  // namespace

@@ -54,6 +54,25 @@ std::size_t count_driver(const std::vector<SandboxView>& views, Driver driver) {
       views.begin(), views.end(), [&](const SandboxView& view) { return view.driver == driver; }));
 }
 
+/// One that an engine starts Kata with, and that says something else than the one that is read;
+/// Kata's own default is false.
+const NamedKataFile* another_word(const Facts& facts, bool read) {
+  const auto found = std::find_if(
+      facts.named.begin(), facts.named.end(),
+      [&](const NamedKataFile& file) { return (file.only ? file.only->value : false) != read; });
+  return found == facts.named.end() ? nullptr : &*found;
+}
+
+/// CRI-O hands on whatever a pod has.
+Finding annotation_by_crio(const char* check, const Facts& facts) {
+  if (!facts.kata) return unseen(check, facts.kata.error(), "make it readable for root");
+  const bool known = *facts.kata && allowed((*facts.kata)->words);
+  if (known) return good(check, "CRI-O hands it on, and Kata allows it");
+  return good(check, fmt::format("CRI-O hands it on, and Kata does not allow it: before a pod has "
+                                 "it, add \"{}\" to enable_annotations, else it does not start",
+                                 kField));
+}
+
 std::string sandboxes_text(std::size_t count) {
   return fmt::format("{} sandbox{}", count, count == 1 ? "" : "es");
 }
@@ -72,6 +91,10 @@ Finding check_driver(const Facts& facts) {
                    fmt::format("{} of the systemd driver, and [systemd] address = \"none\"",
                                sandboxes_text(systemd)),
                    "set [systemd] address = \"system\": scopes of our own cannot be made");
+  const auto crio = facts.crio.value_or(CrioConfigWords{}).cgroup_manager;
+  if (!crio.empty() && !kubelet.empty() && crio != kubelet)
+    return warning(kCheck, fmt::format("the kubelet's is {}, CRI-O's is {}", kubelet, crio),
+                   "give the kubelet (cgroupDriver) and CRI-O (cgroup_manager) the same one");
   const bool strange =
       (kubelet == "systemd" && cgroupfs > 0) || (kubelet == "cgroupfs" && systemd > 0);
   if (strange)
@@ -94,11 +117,26 @@ Finding check_layout(const Facts& facts) {
   constexpr const char* kCheck = "Kata's layout";
   if (!facts.kata) return unseen(kCheck, facts.kata.error(), "make it readable for root");
   if (!facts.config) return unchecked(kCheck, "our configuration is not valid");
+  if (!*facts.kata && !facts.named.empty())
+    return warning(
+        kCheck,
+        fmt::format("{} starts {} with {}, where [discovery] does not look",
+                    facts.named.front().engine, facts.named.front().runtime,
+                    facts.named.front().path),
+        "name that file in [discovery] kata_config, then: systemctl restart kata-cgroupd");
   if (!*facts.kata) return good(kCheck, "no configuration of Kata's where [discovery] looks");
   const auto& kata = **facts.kata;
   const auto ours = facts.config->layout.sandbox_cgroup_only;
   const auto& theirs = kata.words.only;
   const auto place = [&] { return fmt::format("{}:{}", kata.path, theirs->line); };
+  const bool read = theirs && theirs->value;
+  if (const auto* other = ours ? nullptr : another_word(facts, read))
+    return warning(kCheck,
+                   fmt::format("sandbox_cgroup_only is {} in {}, with which {} starts {}, and {} "
+                               "in {}, which is read",
+                               !read, other->path, other->engine, other->runtime, read, kata.path),
+                   "give both files the same value, or name the one that is used first in "
+                   "[discovery] kata_config, then: systemctl restart kata-cgroupd");
   if (!theirs) return good(kCheck, fmt::format("{} leaves it at Kata's default", kata.path));
   if (ours && *ours != theirs->value)
     return warning(kCheck,
@@ -113,6 +151,10 @@ Finding check_annotation(const Facts& facts) {
   if (!facts.containerd)
     return unseen(kCheck, facts.containerd.error(), "make it readable for root");
   const auto place = handed_on(*facts.containerd);
+  const bool crio = facts.crio && !facts.crio->kata.empty();
+  if (place.empty() && crio) return annotation_by_crio(kCheck, facts);
+  if (place.empty() && !facts.crio)
+    return unseen(kCheck, facts.crio.error(), "make it readable for root");
   if (place.empty())
     return good(kCheck, "containerd does not hand it on: without effect, and safe");
   if (!facts.kata) return unseen(kCheck, facts.kata.error(), "make it readable for root");

@@ -3,7 +3,6 @@
 // Gathers: each fact by itself, so that what cannot be looked at hides nothing else.
 #include "tools/cgctl/doctor/facts.hpp"
 
-#include <glob.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@ namespace kcg::cgctl::doctor {
 
 namespace {
 
-constexpr const char* kContainerd = "/etc/containerd/config.toml";
 constexpr const char* kKubelet = "/var/lib/kubelet/config.yaml";
 constexpr const char* kKvmDebugfs = "/sys/kernel/debug/kvm";
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
@@ -73,35 +71,6 @@ Result<std::optional<KataFile>> kata_file(const Config& config) {
     return KataFile{path, parse_kata_config(*text)};
   }
   return std::optional<KataFile>();
-}
-
-std::vector<std::string> expanded(const std::string& pattern) {
-  glob_t found{};
-  std::vector<std::string> paths;
-  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    for (std::size_t i = 0; i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
-  ::globfree(&found);
-  return paths;
-}
-
-/// The main file and what it imports; there is none where another engine runs.
-Result<std::vector<HandedOn>> containerd_runtimes() {
-  std::vector<HandedOn> runtimes;
-  const auto take = [&](const std::string& path, const ContainerdConfigWords& words) {
-    for (const auto& runtime : words.kata) runtimes.push_back({path, runtime});
-  };
-  const auto main = read_path(kContainerd);
-  if (!main && errnos::no_file(main.error().code)) return runtimes;
-  if (!main) return forward(main.error());
-  const auto words = parse_containerd_config(*main);
-  take(kContainerd, words);
-  for (const auto& pattern : words.imports)
-    for (const auto& path : expanded(pattern)) {
-      const auto text = read_path(path);
-      if (!text) return forward(text.error());
-      take(path, parse_containerd_config(*text));
-    }
-  return runtimes;
 }
 
 /// One key of a flat YAML file: no reader of YAML is needed for it.
@@ -173,6 +142,9 @@ Facts gather(const Options& options) {
   facts.kubelet_driver = kubelet_driver();
   facts.kata = kata_file(config);
   facts.containerd = containerd_runtimes();
+  facts.crio = crio_words();
+  facts.named = named_kata_files(facts.containerd.value_or(std::vector<HandedOn>()),
+                                 facts.crio.value_or(CrioConfigWords()));
   return facts;
 }
 

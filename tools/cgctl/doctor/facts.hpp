@@ -11,12 +11,12 @@
 
 #include "base/result.hpp"
 #include "cgroup/libcgroup_view.hpp"
-#include "config/containerd_config.hpp"
 #include "config/kata_config.hpp"
 #include "kernel/namespaces.hpp"
 #include "model/config.hpp"
 #include "model/host.hpp"
 #include "model/view.hpp"
+#include "tools/cgctl/doctor/engines.hpp"
 #include "tools/cgctl/options.hpp"
 #include "tools/cgctl/status.hpp"
 
@@ -33,12 +33,6 @@ struct RunSpace {
 struct KataFile {
   std::string path;
   KataConfigWords words;
-};
-
-/// Value: a runtime of Kata's in containerd's configuration.
-struct HandedOn {
-  std::string path;
-  ContainerdRuntime runtime;
 };
 
 /// Value: see the head of the file.
@@ -61,6 +55,8 @@ struct Facts {
   Result<std::string> kubelet_driver;  ///< "systemd", "cgroupfs"; "": not configured
   Result<std::optional<KataFile>> kata;
   Result<std::vector<HandedOn>> containerd;
+  Result<CrioConfigWords> crio;
+  std::vector<NamedKataFile> named;  ///< by the engines
 };
 
 /// Waits for the bus, the daemon (3 s) and the kernel (1 s), no longer.

@@ -15,6 +15,7 @@
 #include "base/version.hpp"
 #include "config/dump.hpp"
 #include "show/amiss.hpp"
+#include "show/history_documents.hpp"
 #include "show/view_documents.hpp"
 #include "tools/cgctl/bus_source.hpp"
 #include "tools/cgctl/source.hpp"
@@ -59,6 +60,15 @@ std::string kata_part(const Facts& facts) {
     for (const auto& [path, runtime] : *facts.containerd)
       for (const auto& pattern : runtime.pod_annotations)
         out["pod_annotations"][valid_utf8(runtime.name)].push_back(valid_utf8(pattern));
+  for (const auto& file : facts.named) {
+    auto& one = out["named_files"][valid_utf8(file.engine)][valid_utf8(file.runtime)];
+    one["file"] = valid_utf8(file.path);
+    if (file.only) one["sandbox_cgroup_only"] = file.only->value;
+  }
+  if (facts.crio && !facts.crio->cgroup_manager.empty())
+    out["crio_cgroup_manager"] = valid_utf8(facts.crio->cgroup_manager);
+  if (facts.kubelet_driver && !facts.kubelet_driver->empty())
+    out["kubelet_cgroup_driver"] = valid_utf8(*facts.kubelet_driver);
   return out.dump();
 }
 
@@ -100,6 +110,10 @@ void add_sandboxes(Source& source, std::vector<Part>& parts) {
   parts.push_back({"failing", Form::json, failing_ones(source, *views)});
   parts.push_back({"plan", Form::json, source.plan("")});
   parts.push_back({"explain", Form::json, source.explain("")});
+  const auto histories = source.events("");
+  parts.push_back({"events", Form::json,
+                   histories ? Result<std::string>(history_document(*histories, false))
+                             : forward(histories.error())});
 }
 
 }  // namespace
