@@ -84,6 +84,9 @@ std::string SandboxObject::LayoutSource() { return published<std::string>("Layou
 std::string SandboxObject::Driver() { return published<std::string>("Driver"); }
 std::string SandboxObject::State() { return published<std::string>("State"); }
 std::string SandboxObject::PodCgroup() { return published<std::string>("PodCgroup"); }
+std::map<std::string, std::string> SandboxObject::PodLimits() {
+  return published<std::map<std::string, std::string>>("PodLimits");
+}
 std::string SandboxObject::SandboxCgroup() { return published<std::string>("SandboxCgroup"); }
 std::string SandboxObject::OverheadCgroup() { return published<std::string>("OverheadCgroup"); }
 std::string SandboxObject::Hypervisor() { return published<std::string>("Hypervisor"); }

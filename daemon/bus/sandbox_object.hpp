@@ -55,6 +55,7 @@ class SandboxObject final
   std::string Driver() override;
   std::string State() override;
   std::string PodCgroup() override;
+  std::map<std::string, std::string> PodLimits() override;
   std::string SandboxCgroup() override;
   std::string OverheadCgroup() override;
   std::string Hypervisor() override;

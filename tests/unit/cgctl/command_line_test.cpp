@@ -105,7 +105,7 @@ TEST(CommandLine, UsageErrors) {
       {"plan", "--bundle", "d", "--assume-hierarchy", "v3"},
       {"list", "show", "abcd"},
       {"register", "a", "--shim-pid", "-1"},
-      {"register", "a", "--memory-overhead", "350Mi"},
+      {"register", "a", "--memory-overhead", "350Xi"},
       {"register", "a", "--annotation", "novalue"},
       {"register", "a", "--container", "c:memory"},
   };
