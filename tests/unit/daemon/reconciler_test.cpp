@@ -105,19 +105,12 @@ TEST_F(Reconciling, StateThatKataLeftBehindIsNoSandbox) {
 /// A VMM of many threads is read in parts, between which it lives on.
 TEST_F(Reconciling, WhatChangesBehindAPartIsLookedAtAgain) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
-  tree_.make_all(hierarchy, "/kubepods/pod1/x");
-  const Pid vmm = proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  const Pid vmm = found_vmm();
   proc_.set_debugfs(false);
-  config_.placement.existing = ExistingPolicy::place;
   const Pid first = proc_.add_thread(vmm, "CPU 0/KVM");
   const Pid second = proc_.add_thread(vmm, "worker");
   for (int i = 0; i < 10; ++i) (void)proc_.add_thread(vmm, "worker");
-  start();
-  run();
-  auto registered = registration();
-  registered.vmm = proc_.key(vmm);
-  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
-  run();
+  place(vmm);
   ASSERT_TRUE(proc_.walked().contains(vmm));
   const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
   ASSERT_NE(group(first), group(second)) << group(first);
@@ -160,25 +153,18 @@ class LateFollower final : public Follower {
 /// Nobody tells of it, and the first look had seen it in its place.
 TEST_F(Reconciling, WhatMovedBeforeItWasWatchedIsSeenAfterARestart) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
-  tree_.make_all(hierarchy, "/kubepods/pod1/x");
-  const Pid vmm = proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  const Pid vmm = found_vmm();
   proc_.set_debugfs(false);
-  config_.placement.existing = ExistingPolicy::place;
   const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
-  start();
-  run();
-  auto registered = registration();
-  registered.vmm = proc_.key(vmm);
-  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
-  run();
+  place(vmm);
   const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
-  const auto place = group(vcpu);
+  const auto home = group(vcpu);
   const auto elsewhere = group(vmm);
-  ASSERT_NE(place, elsewhere);
+  ASSERT_NE(home, elsewhere);
 
   reconciler_.reset();
   LateFollower follower([&] {
-    ASSERT_EQ(group(vcpu), place);
+    ASSERT_EQ(group(vcpu), home);
     tree_.outside([&](CgroupTree& tree) {
       ASSERT_TRUE(tree.write({hierarchy, CgroupPath::parse(elsewhere).value()}, "cgroup.threads",
                              std::to_string(vcpu)));
@@ -188,23 +174,16 @@ TEST_F(Reconciling, WhatMovedBeforeItWasWatchedIsSeenAfterARestart) {
   start();
   reconciler_->set_follower(&follower);
   run();
-  EXPECT_EQ(group(vcpu), place);
+  EXPECT_EQ(group(vcpu), home);
   reconciler_.reset();
 }
 
 /// What is heard between two parts keeps its urgency.
 TEST_F(Reconciling, AWriteToAGroupBehindAPartDoesNotWaitEither) {
-  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
-  config_.placement.existing = ExistingPolicy::place;
   constexpr unsigned kThreads = 13;
-  const Pid vmm = proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  const Pid vmm = found_vmm();
   for (unsigned i = 1; i < kThreads; ++i) (void)proc_.add_thread(vmm, "worker");
-  start();
-  run();
-  auto registered = registration();
-  registered.vmm = proc_.key(vmm);
-  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
-  run();
+  place(vmm);
   unsigned reads = 0;
   proc_.on_read([&] {
     const auto until = thread_cpu_time() + std::chrono::milliseconds(40);
@@ -225,15 +204,8 @@ TEST_F(Reconciling, AWriteToAGroupBehindAPartDoesNotWaitEither) {
 
 /// A guest can make its VMM start threads as it likes; who writes to a group is root.
 TEST_F(Reconciling, AWriteToAGroupDoesNotWaitForWhatThreadsHaveCost) {
-  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
-  config_.placement.existing = ExistingPolicy::place;
-  auto registered = registration();
-  registered.vmm =
-      proc_.key(proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}}));
-  start();
-  run();
-  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
-  run();
+  const Pid vmm = found_vmm();
+  place(vmm);
   unsigned reads = 0;
   proc_.on_read([&] {
     // The whole reserve of CPU time, and more.
@@ -242,11 +214,11 @@ TEST_F(Reconciling, AWriteToAGroupDoesNotWaitForWhatThreadsHaveCost) {
     ++reads;
     return 0;
   });
-  reconciler_->hint({HintKind::thread, "", registered.vmm->pid});
+  reconciler_->hint({HintKind::thread, "", vmm});
   run();
   ASSERT_GT(reads, 0U);
   reads = 1;
-  reconciler_->hint({HintKind::thread, "", registered.vmm->pid});
+  reconciler_->hint({HintKind::thread, "", vmm});
   run();
   EXPECT_EQ(reads, 1U) << "it has to wait";
   reconciler_->hint({HintKind::group, "x", 0});

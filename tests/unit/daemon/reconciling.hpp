@@ -67,6 +67,21 @@ class Reconciling : public ::testing::Test {
     registration.cgroups_path = "/kubepods/pod1/x";
     return registration;
   }
+  /// A VMM that runs where nobody has placed it.
+  Pid found_vmm() {
+    tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
+    config_.placement.existing = ExistingPolicy::place;
+    return proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  }
+  /// Starts the daemon, which places it as the sandbox "x".
+  void place(Pid vmm) {
+    start();
+    run();
+    auto registered = registration();
+    registered.vmm = proc_.key(vmm);
+    ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
+    run();
+  }
   std::function<void(Result<std::uint32_t>)> answer() {
     return [this](const Result<std::uint32_t>& result) {
       answers_.push_back(result ? std::to_string(*result) : result.error().text);

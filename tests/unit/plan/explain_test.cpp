@@ -129,6 +129,15 @@ TEST_F(Explain, TheLayoutsWordAndItsPlace) {
          w.assembled.inputs.kata_config_where = "/etc/kata.toml:12";
        },
        "Kata's /etc/kata.toml:12"},
+      {"an annotation that may not say so",
+       [](SandboxWorld& w) {
+         w.assembled.inputs.kata->sandbox_cgroup_only.reset();
+         w.assembled.inputs.bundle->layout_annotation = "false";
+         w.assembled.inputs.bundle->directory = "/b";
+       },
+       "nobody else says otherwise; annotation io.katacontainers.config.runtime."
+       "sandbox_cgroup_only=\"false\" in /b/config.json is not followed: "
+       "layout.allow_annotation is false"},
       {"nobody", [](SandboxWorld& w) { w.assembled.inputs.kata->sandbox_cgroup_only.reset(); },
        "nobody says otherwise"},
   };

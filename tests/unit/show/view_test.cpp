@@ -72,6 +72,20 @@ TEST(View, OfAPlacedSandbox) {
   EXPECT_EQ(group(view, GroupRole::vcpu).limits.at("cpu.weight"), "200");
 }
 
+TEST(View, WhatThePodAsAWholeIsAllowed) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    SandboxWorld world(scenario(mode));
+    world.boot();
+    (void)world.pass();
+    const bool unified = mode == HierarchyMode::v2;
+    const auto* const file = unified ? "cpu.max" : "cpu.cfs_quota_us";
+    const auto* const value = unified ? "125000 100000" : "125000";
+    const GroupRef pod{unified ? "v2" : "cpu", CgroupPath::parse(world.pod_group).value()};
+    world.tree.set_file(pod, file, value);
+    EXPECT_EQ(view_of(world).pod_limits[file], value);
+  }
+}
+
 TEST(View, AThreadInTheWrongPlace) {
   SandboxWorld world(scenario());
   world.boot();
