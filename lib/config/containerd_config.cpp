@@ -37,7 +37,6 @@ ContainerdConfigWords parse_containerd_config(std::string_view toml) {
     runtime.name = path[4];
     const bool option = path.size() == 7 && path[5] == "options" && path[6] == "ConfigPath";
     if (option && text != nullptr) runtime.kata_config = *text;
-    if (path.size() != 6) continue;
     if (path[5] == "runtime_type" && text != nullptr) kata[path[4]] = of_kata(*text);
     if (path[5] != "pod_annotations" || texts == nullptr) continue;
     runtime.pod_annotations = *texts;

@@ -33,6 +33,7 @@ TEST_F(Inputs, KatasStateComesGoesAndMayBeHalfWritten) {
   put(file, R"({"State": "running", "Config": {"SandboxCgroupOnly": true}})");
   EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->sandbox_cgroup_only, true);
+  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.kata->file.ends_with("/S/persist.json"));
   EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty()) << "unchanged";
 
   // Kata truncates it and writes it again: empty or half for some milliseconds.
