@@ -11,7 +11,7 @@ namespace kcg::bus {
 namespace {
 
 /// What a new sandbox may have to wait for at most, beside one step.
-constexpr Instant kSlice = std::chrono::milliseconds(2);
+constexpr Instant kDeskSlice = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void Desk::next() {
 
 bool Desk::slice() {
   const SystemClock clock;
-  const auto until = clock.now() + kSlice;
+  const auto until = clock.now() + kDeskSlice;
   do {
     if (!in_hand_) next();
     if (in_hand_ && !in_hand_->step()) in_hand_.reset();

@@ -12,7 +12,7 @@ namespace {
 
 /// What happens in quick succession is written once.
 constexpr Instant kPause = std::chrono::seconds(1);
-constexpr Instant kSlice = std::chrono::milliseconds(5);
+constexpr Instant kChronicleSlice = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void Chronicle::write_later(Instant when) {
 
 void Chronicle::write() {
   waits_ = false;
-  const auto until = clock_.now() + kSlice;
+  const auto until = clock_.now() + kChronicleSlice;
   while (!unwritten_.empty()) {
     const auto id = std::move(unwritten_.extract(unwritten_.begin()).value());
     if (!write_one(id)) unwritten_.clear();  // they are written when they change again

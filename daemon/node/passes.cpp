@@ -15,7 +15,7 @@ namespace {
 
 constexpr Instant kTrimPause = std::chrono::seconds(1);
 /// A pass that takes longer lets others go first.
-constexpr Instant kSlice = std::chrono::milliseconds(10);
+constexpr Instant kPassSlice = std::chrono::milliseconds(10);
 
 /// Nothing in files or memory says that this is Kata's: a runc pod, never looked at further.
 bool ignorable(const Record& record, const Assembled& assembled) {
@@ -91,7 +91,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
     entry.stirred.clear();
   }
   entry.look_due = true;  // until it is finished
-  task.slice = kSlice;
+  task.slice = kPassSlice;
   task.failures = entry.failures;
   task.about_to_look = [&] { hear_groups(id, entry); };
   unsigned looks = 0;

@@ -16,7 +16,7 @@ namespace {
 
 /// Sources that lose events again and again cause at most one full look per this time.
 constexpr Instant kRescanPause = std::chrono::seconds(1);
-constexpr Instant kSlice = std::chrono::milliseconds(5);
+constexpr Instant kResyncSlice = std::chrono::milliseconds(5);
 constexpr std::size_t kPortion = 64;
 
 }  // namespace
@@ -105,7 +105,7 @@ bool Resync::go_on() {
   auto& left = *left_;
   auto& inputs = node_.inputs;
   if (!left.begun) begin(left);
-  const auto until = node_.world.clock.now() + kSlice;
+  const auto until = node_.world.clock.now() + kResyncSlice;
   do {
     if (!left.bundles.empty()) {
       node_.absorb(inputs.bundle_changed(left.bundles.back()));

@@ -12,7 +12,7 @@ namespace kcg {
 
 namespace {
 
-constexpr Instant kSlice = std::chrono::milliseconds(10);
+constexpr Instant kTurnSlice = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Turns::work() {
   timer_ = Source();
   timer_at_.reset();
   run_timers();
-  const auto until = clock_.now() + kSlice;
+  const auto until = clock_.now() + kTurnSlice;
   for (auto now = clock_.now(); now < until; now = clock_.now()) {
     const auto turn = scheduler_.next(now);
     if (!turn) break;

@@ -27,7 +27,7 @@ std::uint32_t mask_of(const GroupFile& file) {
 
 constexpr std::size_t kMostEvents = 4096;
 
-constexpr const char* kMissed =
+constexpr const char* kMissedGroups =
     "changes by others to groups without a watch are found when everything is looked at again "
     "(reconcile.interval)";
 
@@ -52,7 +52,7 @@ std::optional<bool> populated_by(const std::string& file) {
 GroupWatch::GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell)
     : host_(host),
       sink_(std::move(sink)),
-      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      shortage_(loop, std::move(tell), kMissedGroups, [this] { return retry(); }),
       inotify_(loop, [this](int wd, std::uint32_t mask, std::string_view name) {
         on_event(wd, mask, name);
       }) {}

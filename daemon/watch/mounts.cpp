@@ -13,14 +13,16 @@ namespace {
 
 /// Ours, not pid 1's: what counts is what we can open, and the node's later mounts come here, too.
 constexpr const char* kMounts = "/proc/self/mountinfo";
-constexpr const char* kMissed =
+constexpr const char* kMissedMounts =
     "what is mounted over a directory of bundles is found when everything is looked at again "
     "(reconcile.interval)";
 
 }  // namespace
 
 MountWatch::MountWatch(Loop& loop, std::function<void()> changed, TellHealth tell)
-    : loop_(loop), changed_(std::move(changed)), shortage_(loop, std::move(tell), kMissed, [this] {
+    : loop_(loop),
+      changed_(std::move(changed)),
+      shortage_(loop, std::move(tell), kMissedMounts, [this] {
         auto heard = listen();
         if (heard) changed_();
         return heard;

@@ -21,7 +21,7 @@ namespace kcg {
 
 namespace {
 
-constexpr const char* kMissed =
+constexpr const char* kMissedOoms =
     "what the kernel kills in groups without a watch is seen when everything is looked at again "
     "(reconcile.interval)";
 
@@ -61,7 +61,7 @@ OomWatch::OomWatch(Loop& loop, const Host& host, bool may_write, HintSink sink, 
       host_(host),
       may_write_(may_write),
       sink_(std::move(sink)),
-      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      shortage_(loop, std::move(tell), kMissedOoms, [this] { return retry(); }),
       inotify_(loop, [this](int wd, std::uint32_t, std::string_view) { on_event(wd); }) {}
 
 void OomWatch::watch(const std::string& id, const std::vector<GroupRef>& groups) {

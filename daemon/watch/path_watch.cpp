@@ -21,7 +21,7 @@ constexpr std::uint32_t kForDirectories = kAlways | IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kForFiles =
     kAlways | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_EXCL_UNLINK;
 
-constexpr const char* kMissed =
+constexpr const char* kMissedPaths =
     "what is not watched is found when everything is looked at again (reconcile.interval)";
 
 std::string join(const std::string& directory, std::string_view name) {
@@ -54,7 +54,7 @@ PathWatch::PathWatch(Loop& loop, std::vector<PathPattern> patterns, Changed chan
     : patterns_(std::move(patterns)),
       changed_(std::move(changed)),
       lost_(std::move(lost)),
-      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }),
+      shortage_(loop, std::move(tell), kMissedPaths, [this] { return retry(); }),
       inotify_(
           loop,
           [this](int wd, std::uint32_t mask, std::string_view name) { on_event(wd, mask, name); },

@@ -14,7 +14,7 @@ namespace kcg {
 
 namespace {
 
-constexpr const char* kMissed =
+constexpr const char* kMissedExits =
     "ends of shims and VMMs are seen when everything is looked at again (reconcile.interval)";
 
 }  // namespace
@@ -23,7 +23,7 @@ PidWatch::PidWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell)
     : loop_(loop),
       proc_(proc),
       sink_(std::move(sink)),
-      shortage_(loop, std::move(tell), kMissed, [this] { return retry(); }) {}
+      shortage_(loop, std::move(tell), kMissedExits, [this] { return retry(); }) {}
 
 void PidWatch::watch(const std::string& id, const TaskKey& process) {
   auto& watched = watched_[id][process];

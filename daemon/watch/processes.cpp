@@ -21,7 +21,7 @@ constexpr Instant kTight = std::chrono::milliseconds(200);
 /// pause, so that it does not overflow the socket.
 constexpr int kPortions = 8;
 
-constexpr const char* kMissed =
+constexpr const char* kMissedPrograms =
     "; /proc is looked through once per second for new processes, and new threads are found when "
     "everything is looked at again (reconcile.interval)";
 
@@ -134,7 +134,7 @@ void ProcessWatch::loosen() {
 }
 
 void ProcessWatch::fall_back(const std::string& problem) {
-  tell_(problem + kMissed);
+  tell_(problem + kMissedPrograms);
   listening_ = false;
   paced_.stop();
   connector_.reset();

@@ -11,16 +11,16 @@ namespace kcg {
 
 namespace {
 
-std::uint32_t byte_at(std::string_view text, std::size_t at) {
+std::uint32_t code_unit(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
 /// Of a well-formed character.
 std::uint32_t code_point(std::string_view character) {
-  if (character.size() == 1) return byte_at(character, 0);
-  std::uint32_t code = byte_at(character, 0) & (0x7fU >> character.size());
+  if (character.size() == 1) return code_unit(character, 0);
+  std::uint32_t code = code_unit(character, 0) & (0x7fU >> character.size());
   for (std::size_t i = 1; i < character.size(); ++i)
-    code = code << 6 | (byte_at(character, i) & 0x3fU);
+    code = code << 6 | (code_unit(character, i) & 0x3fU);
   return code;
 }
 

@@ -11,14 +11,9 @@ namespace kcg {
 namespace {
 
 /// {"plugins", <CRI>, "containerd", "runtimes", <name>, <key>, ...}
-bool of_runtime(const std::vector<std::string>& path) {
+bool of_containerd_runtime(const std::vector<std::string>& path) {
   return path.size() >= 6 && path[0] == "plugins" && path[2] == "containerd" &&
          path[3] == "runtimes";
-}
-
-/// "io.containerd.kata.v2", "io.containerd.kata-qemu.v2", a path of its shim.
-bool of_kata(const std::string& runtime_type) {
-  return runtime_type.find("kata") != std::string::npos;
 }
 
 }  // namespace
@@ -32,12 +27,12 @@ ContainerdConfigWords parse_containerd_config(std::string_view toml) {
     const auto* texts = std::get_if<std::vector<std::string>>(&setting.value);
     const auto* text = std::get_if<std::string>(&setting.value);
     if (path.size() == 1 && path[0] == "imports" && texts != nullptr) words.imports = *texts;
-    if (!of_runtime(path)) continue;
+    if (!of_containerd_runtime(path)) continue;
     auto& runtime = runtimes[path[4]];
     runtime.name = path[4];
     const bool option = path.size() == 7 && path[5] == "options" && path[6] == "ConfigPath";
     if (option && text != nullptr) runtime.kata_config = *text;
-    if (path[5] == "runtime_type" && text != nullptr) kata[path[4]] = of_kata(*text);
+    if (path[5] == "runtime_type" && text != nullptr) kata[path[4]] = names_kata(*text);
     if (path[5] != "pod_annotations" || texts == nullptr) continue;
     runtime.pod_annotations = *texts;
     runtime.line = setting.line;

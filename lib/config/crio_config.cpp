@@ -11,18 +11,13 @@ namespace kcg {
 namespace {
 
 /// {"crio", "runtime", "runtimes", <name>, <key>}
-bool of_runtime(const std::vector<std::string>& path) {
+bool of_crio_runtime(const std::vector<std::string>& path) {
   return path.size() == 5 && path[0] == "crio" && path[1] == "runtime" && path[2] == "runtimes";
 }
 
 bool is_cgroup_manager(const std::vector<std::string>& path) {
   return path.size() == 3 && path[0] == "crio" && path[1] == "runtime" &&
          path[2] == "cgroup_manager";
-}
-
-/// "/usr/bin/containerd-shim-kata-v2"
-bool of_kata(const std::string& runtime_path) {
-  return runtime_path.find("kata") != std::string::npos;
 }
 
 }  // namespace
@@ -36,10 +31,10 @@ CrioConfigWords parse_crio_config(std::string_view toml) {
     const auto* text = std::get_if<std::string>(&setting.value);
     if (text == nullptr) continue;
     if (is_cgroup_manager(path)) words.cgroup_manager = *text;
-    if (!of_runtime(path)) continue;
+    if (!of_crio_runtime(path)) continue;
     auto& runtime = runtimes[path[3]];
     runtime.name = path[3];
-    if (path[4] == "runtime_path" && of_kata(*text)) kata.insert(path[3]);
+    if (path[4] == "runtime_path" && names_kata(*text)) kata.insert(path[3]);
     if (path[4] == "runtime_config_path") runtime.kata_config = *text;
   }
   for (auto& [name, runtime] : runtimes)

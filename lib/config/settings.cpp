@@ -45,6 +45,8 @@ void flatten(const toml::table& table, const std::vector<std::string>& above,
 
 }  // namespace
 
+bool names_kata(std::string_view runtime) { return runtime.find("kata") != std::string_view::npos; }
+
 Settings parse_settings(std::string_view toml) {
   Settings found;
   if (const auto line = absurd_nesting(toml); line != 0)

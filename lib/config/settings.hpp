@@ -25,6 +25,11 @@ struct Settings {
   unsigned error_line = 0;
 };
 
+/// Whether an engine's runtime is Kata's, by its type or the path of its shim:
+/// "io.containerd.kata.v2",
+/// "/usr/bin/containerd-shim-kata-v2".
+[[nodiscard]] bool names_kata(std::string_view runtime);
+
 [[nodiscard]] Settings parse_settings(std::string_view toml);
 
 }  // namespace kcg

@@ -40,7 +40,7 @@ std::vector<std::string> options(std::string_view text) {
 
 /// "36 35 98:0 /root /point rw,noatime master:1 - ext4 /dev/root rw,errors=continue". The source
 /// may be empty, so fields are split at single spaces.
-Result<Mount> parse_line(std::string_view line) {
+Result<Mount> parse_mount(std::string_view line) {
   const auto fields = split(line, ' ');
   if (fields.size() < kFieldsBeforeTags + 1 + kFieldsAfterTags)
     return fail(0, "mountinfo: too few fields in '{}'", escaped(line, 128));
@@ -61,7 +61,7 @@ bool Mount::has_option(std::string_view option) const {
 Result<std::vector<Mount>> parse_mountinfo(std::string_view text) {
   std::vector<Mount> mounts;
   for (const auto line : lines(text)) {
-    auto mount = parse_line(line);
+    auto mount = parse_mount(line);
     if (!mount) return forward(mount.error());
     mounts.push_back(std::move(*mount));
   }

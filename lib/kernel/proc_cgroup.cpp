@@ -10,7 +10,7 @@ namespace kcg {
 namespace {
 
 /// "4:cpu,cpuacct:/a:b" - only the first two colons separate.
-std::optional<ProcCgroup> parse_line(std::string_view line) {
+std::optional<ProcCgroup> parse_entry(std::string_view line) {
   const auto first = line.find(':');
   if (first == std::string_view::npos) return std::nullopt;
   const auto second = line.find(':', first + 1);
@@ -40,7 +40,7 @@ Status for_each_line(std::string_view text, Act act) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     const auto line = text.substr(0, end);
-    const auto entry = parse_line(line);
+    const auto entry = parse_entry(line);
     if (!entry) return fail(0, "cgroup: not 'number:controllers:/path': '{}'", escaped(line, 128));
     act(*entry);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

@@ -77,7 +77,7 @@ Flood::~Flood() {
 
 void Flood::run(const std::string& address, const Question& question, std::size_t connections,
                 std::size_t outstanding) {
-  constexpr int kLook = 50;  // milliseconds until it is seen that the flood is over
+  constexpr int kPause = 50;  // milliseconds until it is seen that the flood is over
   std::vector<std::unique_ptr<Asker>> askers;
   for (std::size_t i = 0; i < connections; ++i) {
     askers.push_back(std::make_unique<Asker>(address, question, answered_, refused_));
@@ -87,7 +87,7 @@ void Flood::run(const std::string& address, const Question& question, std::size_
     std::vector<pollfd> fds;
     for (const auto& asker : askers) asker->work();
     for (const auto& asker : askers) fds.push_back(asker->waits_for());
-    (void)poll(fds.data(), fds.size(), kLook);  // ignored: all are worked on again anyway
+    (void)poll(fds.data(), fds.size(), kPause);  // ignored: all are worked on again anyway
   }
 }
 

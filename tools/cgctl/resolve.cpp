@@ -6,12 +6,12 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "daemon/manager.hpp"
+#include "tools/cgctl/render.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
 
-constexpr std::size_t kShortId = 12;
 /// More would only push the first ones out of sight.
 constexpr std::size_t kMostCandidates = 10;
 

@@ -6,10 +6,10 @@
 #include "base/version.hpp"
 #include "support/sample_views.hpp"
 
-namespace kcg::cgctl::samples {
+namespace kcg::samples {
 
-doctor::Facts sound_node() {
-  doctor::Facts facts;
+cgctl::doctor::Facts sound_node() {
+  cgctl::doctor::Facts facts;
   facts.root = true;
   facts.kernel = "6.12.1-amd64";
   facts.namespaces = {"pid:[4026531836]", "user:[4026531837]", "cgroup:[4026531835]"};
@@ -18,14 +18,14 @@ doctor::Facts sound_node() {
     facts.libcgroup->emplace(one, "/sys/fs/cgroup");
   facts.inotify_watches = 65'536;
   facts.inotify_instances = 128;
-  facts.run = doctor::RunSpace{"/run", std::uint64_t{512} << 20, 100'000};
+  facts.run = cgctl::doctor::RunSpace{"/run", std::uint64_t{512} << 20, 100'000};
   facts.daemon.running = true;
   facts.daemon.version = version();
   facts.daemon.mode = "enforce";
-  facts.daemon.process = DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
-  facts.sandboxes = {kcg::samples::legacy(), kcg::samples::legacy()};
+  facts.daemon.process = cgctl::DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
+  facts.sandboxes = {legacy(), legacy()};
   facts.kubelet_driver = "systemd";
-  doctor::KataFile kata{"/etc/kata-containers/configuration.toml", {}};
+  cgctl::doctor::KataFile kata{"/etc/kata-containers/configuration.toml", {}};
   kata.words.only = KataConfigWord{true, 12};
   kata.words.annotations["qemu"] = {{"enable_iommu", "^memory_"}, 20};
   facts.kata = kata;
@@ -33,7 +33,7 @@ doctor::Facts sound_node() {
   return facts;
 }
 
-doctor::Facts broken_node() {
+cgctl::doctor::Facts broken_node() {
   auto facts = sound_node();
   facts.kernel = "5.4.0-1";
   facts.namespaces.pid = "pid:[4026532999]";
@@ -44,7 +44,7 @@ doctor::Facts broken_node() {
   facts.pressure = fail(ENOENT, "pressure/cpu: No such file or directory");
   facts.kvm_debugfs = fail(ENOENT, "/sys/kernel/debug/kvm: No such file or directory");
   facts.inotify_watches = 600;
-  facts.run = doctor::RunSpace{"/run", 4096, 5};
+  facts.run = cgctl::doctor::RunSpace{"/run", 4096, 5};
   facts.config->layout.sandbox_cgroup_only = false;
   facts.config->origins.by_name["layout.sandbox_cgroup_only"] = "/etc/kata-cgroupd/config.toml:7";
   facts.daemon.version = "0.0.9";
@@ -57,7 +57,7 @@ doctor::Facts broken_node() {
   return facts;
 }
 
-doctor::Facts seen_by_nobody() {
+cgctl::doctor::Facts seen_by_nobody() {
   auto facts = sound_node();
   facts.root = false;
   facts.daemon = {};
@@ -70,4 +70,4 @@ doctor::Facts seen_by_nobody() {
   return facts;
 }
 
-}  // namespace kcg::cgctl::samples
+}  // namespace kcg::samples

@@ -10,11 +10,11 @@ namespace kcg {
 
 namespace {
 
-const SandboxId kId = SandboxId::parse("S").value();
+const SandboxId kEnding = SandboxId::parse("S").value();
 
 Observed seen(const std::vector<ProcessRole>& roles) {
   Observed observed;
-  observed.inputs.id = kId;
+  observed.inputs.id = kEnding;
   observed.inputs.bundle.emplace();
   for (const auto role : roles) {
     auto& process = observed.processes.emplace_back();

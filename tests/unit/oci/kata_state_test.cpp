@@ -13,18 +13,19 @@ KataState go(const std::string& name) {
   return state.value_or(KataState{});
 }
 
-constexpr const char* kSandbox = "695392332fd660c1649385c4e0e23257a8a539b86fafe8e9bb69ae58b9d273a9";
-constexpr const char* kContainer =
+constexpr const char* kStateSandbox =
+    "695392332fd660c1649385c4e0e23257a8a539b86fafe8e9bb69ae58b9d273a9";
+constexpr const char* kStateContainer =
     "28f81654294b1099f07366e7f8f4b52344b25dc920c79949d8529ae289f1765a";
 
 TEST(KataState, GoShim) {
   const auto state = go("go-cgroupfs-only.json");
-  EXPECT_EQ(state.sandbox_id, kSandbox);
+  EXPECT_EQ(state.sandbox_id, kStateSandbox);
   EXPECT_EQ(state.state, "running");
   EXPECT_EQ(state.sandbox_cgroup_only, true);
   EXPECT_EQ(state.vcpus_pinning, false);
   EXPECT_EQ(state.sandbox_cgroup_path,
-            std::string("/kubepods/burstable/pod-cgroupfs-true/kata_") + kSandbox);
+            std::string("/kubepods/burstable/pod-cgroupfs-true/kata_") + kStateSandbox);
   EXPECT_EQ(state.overhead_cgroup_path, "");
   EXPECT_EQ(state.hypervisor, "qemu");
   EXPECT_EQ(state.vmm_pid, 1055);
@@ -32,12 +33,12 @@ TEST(KataState, GoShim) {
   EXPECT_EQ(state.boot_memory_mib, 512U);
   EXPECT_EQ(state.hotplugged_memory_mib, 128U);
   ASSERT_EQ(state.containers.size(), 2U);
-  const auto& limits = state.containers.at(kContainer);
+  const auto& limits = state.containers.at(kStateContainer);
   EXPECT_EQ(limits.memory_limit, 134217728);
   EXPECT_EQ(limits.cpu_quota, 100000);
   EXPECT_EQ(limits.cpu_period, 100000U);
   EXPECT_EQ(limits.cpu_shares, 1024U);
-  EXPECT_EQ(state.containers.at(kSandbox).memory_limit, std::nullopt);
+  EXPECT_EQ(state.containers.at(kStateSandbox).memory_limit, std::nullopt);
 }
 
 TEST(KataState, GoShimPathsStayVerbatim) {

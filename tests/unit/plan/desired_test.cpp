@@ -5,18 +5,11 @@
 
 #include <algorithm>
 
+#include "diff_steps.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
 namespace {
-
-Scenario scenario(HierarchyMode mode, bool systemd = false) {
-  Scenario s;
-  s.mode = mode;
-  s.systemd = systemd;
-  s.strangers = 0;
-  return s;
-}
 
 bool has(const std::vector<Condition>& conditions, ConditionName name) {
   return std::any_of(conditions.begin(), conditions.end(),

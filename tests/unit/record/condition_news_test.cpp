@@ -9,18 +9,18 @@ namespace {
 using enum ConditionName;
 using What = ConditionNews::What;
 
-struct Row {
+struct NewsRow {
   const char* name;
   std::vector<Condition> before, after;
   std::vector<ConditionNews> news;
 };
-class News : public testing::TestWithParam<Row> {};
+class News : public testing::TestWithParam<NewsRow> {};
 
 TEST_P(News, IsTold) {
   EXPECT_EQ(condition_news(GetParam().before, GetParam().after), GetParam().news);
 }
 
-const Row kRows[] = {
+const NewsRow kNewsRows[] = {
     {"nothing", {}, {}, {}},
     {"raised", {}, {{contested, "a"}}, {{What::raised, {contested, "a"}}}},
     {"cleared", {{contested, "a"}}, {}, {{What::cleared, {contested, "a"}}}},
@@ -75,7 +75,7 @@ const Row kRows[] = {
      {{What::raised, {foreign_process, "process 12"}},
       {What::raised, {foreign_process, "process 13"}}}},
 };
-INSTANTIATE_TEST_SUITE_P(Conditions, News, testing::ValuesIn(kRows),
+INSTANTIATE_TEST_SUITE_P(Conditions, News, testing::ValuesIn(kNewsRows),
                          [](const auto& row) { return row.param.name; });
 
 TEST(News, OnlyKillsAreToldWithoutALimit) {

@@ -179,7 +179,7 @@ struct Look {
   const char* wanted;
   int seconds = 1;  ///< since the one before
 };
-struct Row {
+struct LookRow {
   const char* name;
   std::vector<Look> looks;
   bool contested;
@@ -241,7 +241,7 @@ std::vector<Look> after(std::vector<Look> first, const std::vector<Look>& then) 
   return first;
 }
 
-const Row kRows[] = {
+const LookRow kLookRows[] = {
     {"containers_start_one_a_second",
      {{"", "1"},
       {"1", "2"},
@@ -270,13 +270,13 @@ const Row kRows[] = {
     {"a_changed_wish_ends_it", after({{"0", "1"}}, after(times(6, {{"9", "1"}}), {{"9", "2"}})),
      false},
 };
-class Looks : public testing::TestWithParam<Row> {};
+class Looks : public testing::TestWithParam<LookRow> {};
 TEST_P(Looks, AreAContestOrNot) {
   Sequence sequence;
   for (const auto& look : GetParam().looks) sequence.look(look);
   EXPECT_EQ(sequence.contested(), GetParam().contested);
 }
-INSTANTIATE_TEST_SUITE_P(Heals, Looks, testing::ValuesIn(kRows),
+INSTANTIATE_TEST_SUITE_P(Heals, Looks, testing::ValuesIn(kLookRows),
                          [](const auto& row) { return row.param.name; });
 
 TEST(Contest, IsLeftAloneForGrowingTimesAndWokenForEachTry) {
