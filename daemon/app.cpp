@@ -48,11 +48,8 @@ Result<Signals> answer_signals(Loop& loop, NodeApi& api, const Log& log) {
   auto interrupt = loop.on_signal(SIGINT, stop);
   if (!interrupt) return forward(interrupt.error());
   auto reload = loop.on_signal(SIGHUP, [&api, &log] {
-    const auto done = api.reload();
-    if (done)
-      log.notice("configuration reloaded");
-    else
-      log.error(fmt::format("configuration kept as it was: {}", done.error().text));
+    const auto done = api.reload();  // which says what has changed
+    if (!done) log.error(fmt::format("configuration kept as it was: {}", done.error().text));
   });
   if (!reload) return forward(reload.error());
   return Signals{std::move(*terminate), std::move(*interrupt), std::move(*reload)};
@@ -149,6 +146,10 @@ Result<int> run_daemon(const Options& options, const Config& config) {
     log.say(begins ? LogLevel::warning : LogLevel::notice, text, {{"PART", part}});
   });
   api.set_health(&health);
+  health.link("systemd", [&systemd] {
+    if (systemd == nullptr) return PartState::off;
+    return systemd->reached() ? PartState::working : PartState::down;
+  });
   StatusLine status(
       **loop, [&health] { return health.problems().size(); },
       [](const std::string& text) { notify("STATUS=" + text); });

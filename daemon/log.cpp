@@ -57,13 +57,19 @@ std::string_view log_target() {
   return journal ? "journal" : "console";
 }
 
+void print_line(LogLevel level, std::string_view text) {
+  static const bool person = ::isatty(STDERR_FILENO) != 0;
+  const auto priority = person ? "" : fmt::format("<{}>", static_cast<int>(level));
+  fmt::print(stderr, "{}{}\n", priority, printable_lines(text));
+}
+
 void Log::say(LogLevel level, std::string_view text, const Fields& fields) const {
   if (!enabled(level)) return;
   const auto clean = printable_lines(text);
   if (log_target() == "journal")
     to_journal(level, clean, fields);
   else
-    fmt::print(stderr, "<{}>{}\n", static_cast<int>(level), clean);
+    print_line(level, clean);
 }
 
 Log::Fields Log::fields_of(const std::string& sandbox) const {

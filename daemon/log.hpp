@@ -21,6 +21,10 @@ namespace kcg {
 /// syslog's numbers.
 enum class LogLevel : std::uint8_t { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 
+/// Prints a line on standard error, with the priority in front that a service manager reads; a
+/// person at a terminal is spared it.
+void print_line(LogLevel level, std::string_view text);
+
 /// Where it speaks: "journal" or "console".
 [[nodiscard]] std::string_view log_target();
 

@@ -2,11 +2,10 @@
 //
 // kata-cgroupd: parse, set up, run.
 #include <fmt/format.h>
-#include <cstdio>
 
-#include "base/printable.hpp"
 #include "config/dump.hpp"
 #include "daemon/app.hpp"
+#include "daemon/log.hpp"
 #include "daemon/options.hpp"
 
 namespace {
@@ -21,18 +20,18 @@ int main(int argc, char** argv) {
   if (parsed.exit_code) return *parsed.exit_code;
   const auto config = kcg::effective_config(parsed.options);
   if (!config) {
-    fmt::print(stderr, "<3>{}\n", kcg::printable_lines(config.error().text));
+    kcg::print_line(kcg::LogLevel::error, config.error().text);
     return kBadConfig;
   }
   if (parsed.options.dump_config) fmt::print("{}", kcg::dump(*config));
   const auto fits = parsed.options.check_config ? kcg::fits_this_machine(*config) : kcg::Status();
   if (!fits) {
-    fmt::print(stderr, "<3>{}\n", kcg::printable_lines(fits.error().text));
+    kcg::print_line(kcg::LogLevel::error, fits.error().text);
     return kBadConfig;
   }
   if (parsed.options.dump_config || parsed.options.check_config) return 0;
   const auto ended = kcg::run_daemon(parsed.options, *config);
   if (ended) return *ended;
-  fmt::print(stderr, "<3>{}\n", kcg::printable_lines(ended.error().text));
+  kcg::print_line(kcg::LogLevel::error, ended.error().text);
   return kFailed;
 }

@@ -6,15 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "daemon/log.hpp"
+#include "daemon/node/latencies.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
 #include "model/host.hpp"
+#include "model/sandbox_history.hpp"
 #include "model/view.hpp"
 
 namespace kcg {
@@ -61,6 +64,10 @@ class Manager {
   [[nodiscard]] virtual DaemonInfo daemon_info() const = 0;
   /// "<part>: <text>" of each part of the daemon that does not work as it should, sorted.
   [[nodiscard]] virtual std::vector<std::string> problems() const = 0;
+  /// How each source of events and each link is: "working", "fallback", "down" or "off", by name.
+  [[nodiscard]] virtual std::map<std::string, std::string> parts() const = 0;
+  /// How long vCPU threads have waited for their place, since the start.
+  [[nodiscard]] virtual LatencyFacts placement_times() const = 0;
   /// The last published views, sorted by id, without threads.
   [[nodiscard]] virtual std::vector<SandboxView> list(bool with_ignored) const = 0;
   /// Sorted by id.
@@ -102,6 +109,8 @@ class Publisher {
   virtual void added(const SandboxView& view) = 0;
   virtual void removed(const std::string& id) = 0;
   virtual void changed(const SandboxView& before, const SandboxView& after) = 0;
+  /// `one`: the sandbox with nothing but the event that has just happened.
+  virtual void happened(const SandboxHistory& one) = 0;
   /// Manager::problems() gives something else now.
   virtual void problems_changed() = 0;
 };

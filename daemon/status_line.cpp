@@ -42,6 +42,10 @@ void StatusLine::changed(const SandboxView& before, const SandboxView& after) {
   if (next_ != nullptr) next_->changed(before, after);
 }
 
+void StatusLine::happened(const SandboxHistory& one) {
+  if (next_ != nullptr) next_->happened(one);
+}
+
 void StatusLine::problems_changed() {
   later();
   if (next_ != nullptr) next_->problems_changed();

@@ -41,6 +41,7 @@ class StatusLine final : public Publisher {
   void added(const SandboxView& view) override;
   void removed(const std::string& id) override;
   void changed(const SandboxView& before, const SandboxView& after) override;
+  void happened(const SandboxHistory& one) override;
   void problems_changed() override;
 
  private:

@@ -144,4 +144,13 @@ std::vector<std::string> ManagerObject::Problems() {
   return problems;
 }
 
+std::map<std::string, std::string> ManagerObject::Parts() { return context_.manager.parts(); }
+
+std::map<std::string, std::uint64_t> ManagerObject::PlacementTimes() {
+  const auto facts = context_.manager.placement_times();
+  return {{"Count", facts.count},
+          {"P50Usec", static_cast<std::uint64_t>(facts.half.count())},
+          {"P99Usec", static_cast<std::uint64_t>(facts.ninety_nine.count())}};
+}
+
 }  // namespace kcg::bus

@@ -57,6 +57,8 @@ class ManagerObject final
   std::uint32_t SandboxCount() override;
   std::uint32_t ConditionCount() override;
   std::vector<std::string> Problems() override;
+  std::map<std::string, std::string> Parts() override;
+  std::map<std::string, std::uint64_t> PlacementTimes() override;
 
   Context& context_;
   const SandboxObjects& sandboxes_;

@@ -158,6 +158,10 @@ void BusService::changed(const SandboxView& before, const SandboxView& after) {
   if (impl_->up) impl_->session->changed(before, after);
 }
 
+void BusService::happened(const SandboxHistory& one) {
+  if (impl_->up) impl_->session->happened(one);
+}
+
 void BusService::problems_changed() {
   if (impl_->up) impl_->session->problems_changed();
 }

@@ -10,6 +10,7 @@
 #include "daemon/bus/names.hpp"
 #include "daemon/bus/node_calls.hpp"
 #include "record/condition_news.hpp"
+#include "show/history_documents.hpp"
 
 namespace kcg::bus {
 
@@ -170,6 +171,12 @@ void Session::removed(const std::string& id) {
 void Session::changed(const SandboxView& before, const SandboxView& after) {
   now_or_soon("sandbox '" + after.id + "': announcing a change",
               [this, before, after] { change(before, after); });
+}
+
+void Session::happened(const SandboxHistory& one) {
+  now_or_soon("sandbox '" + one.id + "': announcing an event", [this, one] {
+    manager_object_->emitEventAdded(valid_utf8(one.id), history_document({one}, true));
+  });
 }
 
 void Session::problems_changed() {

@@ -42,6 +42,7 @@ class Session final {
   void added(const SandboxView& view);
   void removed(const std::string& id);
   void changed(const SandboxView& before, const SandboxView& after);
+  void happened(const SandboxHistory& one);
   void problems_changed();
 
  private:

@@ -85,15 +85,20 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   const auto before = std::exchange(entry.view, std::move(view));
   const bool first = !std::exchange(entry.published, true);
   chronicle_.seen(entry.view);
-  chronicle_.note(id.str(), std::exchange(entry.happened, {}));
   if (first)
     log_.say(LogLevel::info, fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup),
              log_.fields_of(id.str()));
+  publish(before, entry.view, first);
+  chronicle_.note(id.str(), std::exchange(entry.happened, {}));
+}
+
+/// Before what happened to it: who listens knows by then who it is.
+void Announcer::publish(const SandboxView& before, const SandboxView& now, bool first) {
   if (publisher_ == nullptr) return;
   if (first)
-    publisher_->added(entry.view);
-  else if (!(without_usage(before) == without_usage(entry.view)))
-    publisher_->changed(before, entry.view);
+    publisher_->added(now);
+  else if (!(without_usage(before) == without_usage(now)))
+    publisher_->changed(before, now);
 }
 
 void Announcer::failed(const SandboxId& id, Entry& entry) {

@@ -16,7 +16,10 @@ class Announcer final {
   Announcer(Log& log, const Clock& clock, Chronicle& chronicle)
       : log_(log), clock_(clock), chronicle_(chronicle) {}
   /// nullptr: nobody listens on a bus.
-  void set_publisher(Publisher* publisher) { publisher_ = publisher; }
+  void set_publisher(Publisher* publisher) {
+    publisher_ = publisher;
+    chronicle_.set_publisher(publisher);
+  }
 
   /// What one round of a pass has done.
   void done(const SandboxId& id, Entry& entry, const Round& round, Mode mode);
@@ -29,6 +32,7 @@ class Announcer final {
   void gone(const SandboxId& id);
 
  private:
+  void publish(const SandboxView& before, const SandboxView& now, bool first);
   void report(const SandboxId& id, const Report& report);
   void repairs(const SandboxId& id, const std::vector<Repair>& repairs);
 

@@ -36,6 +36,13 @@ std::vector<std::string> NodeApi::problems() const {
   return health_ == nullptr ? std::vector<std::string>{} : health_->problems();
 }
 
+std::map<std::string, std::string> NodeApi::parts() const {
+  std::map<std::string, std::string> parts;
+  if (health_ == nullptr) return parts;
+  for (const auto& [part, state] : health_->parts()) parts[part] = name(state);
+  return parts;
+}
+
 std::vector<SandboxView> NodeApi::list(bool with_ignored) const {
   std::vector<SandboxView> views;
   for (const auto& [id, entry] : node_.sandboxes.all())
@@ -217,9 +224,15 @@ Status NodeApi::reload() {
   auto reloaded = after_reload(node_.config, *next);
   for (const auto& key : reloaded.needs_restart)
     node_.world.log.warning(fmt::format("{} changed: it is applied at the next start", key));
+  node_.world.log.notice(
+      reloaded.applied.empty()
+          ? std::string("the configuration was read again: nothing is to be "
+                        "applied")
+          : fmt::format("the configuration was read again: {}", join(reloaded.applied, ", ")));
   node_.config = std::move(reloaded.config);
   node_.inputs.set_config(node_.config);
   if (node_.follower != nullptr) node_.follower->set_mode(node_.config.mode);
+  resync_.begin_interval();
   resync_.resync();
   return {};
 }

@@ -25,6 +25,8 @@ class NodeApi final : public Manager {
 
   [[nodiscard]] DaemonInfo daemon_info() const override;
   [[nodiscard]] std::vector<std::string> problems() const override;
+  [[nodiscard]] std::map<std::string, std::string> parts() const override;
+  [[nodiscard]] LatencyFacts placement_times() const override { return node_.placements.facts(); }
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;

@@ -47,12 +47,13 @@ void Chronicle::seen(const SandboxView& view) {
 
 void Chronicle::note(const std::string& id, std::vector<SandboxEvent> events) {
   if (events.empty()) return;
-  for (auto& event : events) histories_.note(id, std::move(event));
+  for (auto& event : events)
+    if (histories_.note(id, std::move(event))) tell_last(id);
   write_later(clock_.now() + kPause);
 }
 
 void Chronicle::ended(const std::string& id) {
-  histories_.ended(id, clock_.wall_seconds());
+  if (histories_.ended(id, clock_.wall_seconds())) tell_last(id);
   write_later(clock_.now() + kPause);
 }
 
@@ -63,8 +64,17 @@ void Chronicle::all_seen(const std::vector<SandboxId>& living) {
   for (const auto& [id, history] : histories_.all())
     if (history.ended == 0 && !ids.contains(id)) over.push_back(id);
   for (const auto& id : over)
-    histories_.ended(id, clock_.wall_seconds(), "while no daemon looked; found now");
+    if (histories_.ended(id, clock_.wall_seconds(), "while no daemon looked; found now"))
+      tell_last(id);
   write_later(clock_.now() + kPause);
+}
+
+void Chronicle::tell_last(const std::string& id) {
+  const auto* history = histories_.find(id);
+  if (publisher_ == nullptr || history == nullptr) return;
+  auto one = *history;
+  one.events = {history->events.back()};
+  publisher_->happened(one);
 }
 
 void Chronicle::write_later(Instant when) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/log.hpp"
+#include "daemon/manager.hpp"
 #include "daemon/node/turns.hpp"
 #include "daemon/state_store.hpp"
 #include "record/histories.hpp"
@@ -23,6 +24,9 @@ class Chronicle final {
   Chronicle(const Chronicle&) = delete;
   Chronicle& operator=(const Chronicle&) = delete;
 
+  /// Who hears of each event; nullptr: nobody.
+  void set_publisher(Publisher* publisher) { publisher_ = publisher; }
+
   /// What earlier daemons have kept.
   void restore();
   void seen(const SandboxView& view);
@@ -34,6 +38,7 @@ class Chronicle final {
   [[nodiscard]] const Histories& histories() const { return histories_; }
 
  private:
+  void tell_last(const std::string& id);
   void write_later(Instant when);
   void write();
   [[nodiscard]] bool write_one(const std::string& id);
@@ -42,6 +47,7 @@ class Chronicle final {
   const Clock& clock_;
   Log& log_;
   Turns& turns_;
+  Publisher* publisher_ = nullptr;
   Histories histories_;
   std::set<std::string> unwritten_;
   bool waits_ = false;

@@ -37,8 +37,12 @@ void Node::stirred(Pid pid) {
 
 void Node::enqueue(const SandboxId& id, Due why) {
   if (!looked && why != Due::placement) return;
-  if (auto* entry = sandboxes.find(id)) entry->news = std::min(entry->news.value_or(why), why);
-  scheduler.due(id, why, world.clock.now());
+  const auto now = world.clock.now();
+  if (auto* entry = sandboxes.find(id)) {
+    entry->news = std::min(entry->news.value_or(why), why);
+    entry->heard = entry->heard.value_or(now);
+  }
+  scheduler.due(id, why, now);
   turns.arm();
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/loop.hpp"
 #include "daemon/node/announcer.hpp"
 #include "daemon/node/chronicle.hpp"
+#include "daemon/node/latencies.hpp"
 #include "daemon/node/registrations.hpp"
 #include "daemon/node/sandboxes.hpp"
 #include "daemon/node/scheduler.hpp"
@@ -59,6 +60,7 @@ struct Node final {
   Scheduler scheduler;
   Turns turns;
   Waiters waiters;
+  Latencies placements;  ///< from a vCPU thread's birth to its place
   Chronicle chronicle;
   Announcer announcer;
   Follower* follower = nullptr;                ///< nullptr: nothing is watched

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "identify/recognise.hpp"
+#include "model/ticks.hpp"
 
 namespace kcg {
 
@@ -94,9 +95,11 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   task.slice = kPassSlice;
   task.failures = entry.failures;
   task.about_to_look = [&] { hear_groups(id, entry); };
+  const auto heard = std::exchange(entry.heard, std::nullopt);
   unsigned looks = 0;
   auto result = run_pass(pass_world(), task, entry.record, [&](const Round& round) {
     ++looks;
+    count_placements(entry, round, heard);
     node_.announcer.done(id, entry, round, node_.config.mode);
   });
   if (node_.world.log.enabled(LogLevel::debug))
@@ -104,6 +107,26 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   entry.so_far = result.unfinished ? result.so_far : PassProgress{};
   if (!result.unfinished) entry.failures = result.last ? 0 : entry.failures + 1;
   return result;
+}
+
+/// Each thread once: Kata may take it back, or somebody move it. One that was born before us was
+/// not late.
+void Passes::count_placements(Entry& entry, const Round& round, std::optional<Instant> heard) {
+  const auto now = node_.world.clock.now();
+  std::set<TaskKey> counted;
+  for (const auto& result : round.report.results) {
+    const auto* move = move_of(result.step);
+    if (move == nullptr || move->cls != ThreadClass::vcpu || result.outcome != Outcome::done)
+      continue;
+    counted.insert(move->task);
+    const auto born = Instant(static_cast<Instant::rep>(move->task.start * kUsecPerTick));
+    if (born >= began_ && entry.counted.insert(move->task).second)
+      node_.placements.add(placed_after(born, heard, now));
+  }
+  if (counted.empty()) return;
+  for (const auto& process : round.observed.processes)
+    for (const auto& thread : process.threads) counted.insert(thread.facts.key);
+  std::erase_if(entry.counted, [&](const TaskKey& key) { return !counted.contains(key); });
 }
 
 /// What others, and we ourselves, wrote before a look is seen by it.

@@ -10,7 +10,7 @@ namespace kcg {
 /// Resource: see the head of the file. The node outlives it.
 class Passes final {
  public:
-  explicit Passes(Node& node) : node_(node) {}
+  explicit Passes(Node& node) : node_(node), began_(node.world.clock.now()) {}
 
   void pass(const SandboxId& id, Due why);
   /// What a pass would do now; nothing is done, and nothing remembered.
@@ -20,6 +20,7 @@ class Passes final {
   [[nodiscard]] bool glance(const SandboxId& id, Due why);
   [[nodiscard]] PassResult run(const SandboxId& id, Due why, Entry& entry,
                                const Assembled& assembled);
+  void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);
   void track(const SandboxId& id, Entry& entry, const Observed& observed);
   void tell(const SandboxId& id, Entry& entry, const PassResult& result);
@@ -30,6 +31,7 @@ class Passes final {
   [[nodiscard]] PassOrder order(const Entry& entry, const Assembled& assembled) const;
 
   Node& node_;
+  Instant began_;
   bool trim_waits_ = false;
 };
 

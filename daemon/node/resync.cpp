@@ -63,9 +63,16 @@ void Resync::rescan() {
   });
 }
 
+void Resync::begin_interval() {
+  ++interval_;
+  resync_later();
+}
+
 void Resync::resync_later() {
-  node_.turns.after(node_.world.clock.now() + node_.config.reconcile_interval, [this] {
-    resync_later();  // first: this chain must not break
+  const auto at = node_.world.clock.now() + node_.config.reconcile_interval;
+  node_.turns.after(at, [this, interval = interval_] {
+    if (interval != interval_) return;  // another one took its place
+    resync_later();                     // first: this chain must not break
     resync();
   });
 }

@@ -32,6 +32,8 @@ class Resync final {
   /// Learns which sandboxes there are, and looks at none: that is the loop's. So READY does not
   /// wait for one that is stuck.
   void start();
+  /// reconcile.interval begins anew: it has changed.
+  void begin_interval();
   /// What the sources may have missed.
   void resync();
   /// A source lost events: everything is looked at, but not more often than once per pause.
@@ -53,6 +55,7 @@ class Resync final {
   bool again_ = false;  ///< something was lost during the present one
   Instant rescan_allowed_{0};
   bool rescan_waits_ = false;
+  unsigned interval_ = 0;  ///< which one it is
   std::vector<std::function<void()>> early_;
 };
 

@@ -31,13 +31,15 @@ struct Entry {
   std::vector<SandboxEvent> happened;  ///< since the chronicle was told
   PassProgress so_far;                 ///< of a pass that is not finished
   std::optional<Due> news;             ///< the most urgent since a part of what it goes by was read
+  std::optional<Instant> heard;        ///< of the first news since it was looked at
   bool look_due = true;                ///< a glance at the threads will not do
   std::optional<Glance> glance;
-  std::set<Pid> stirred;   ///< processes whose threads were heard of since
-  unsigned failures = 0;   ///< passes in a row
-  bool followed = false;   ///< what concerns it is watched
-  bool adopted = false;    ///< placed although it ran before our first start
-  std::vector<Pid> owned;  ///< processes that were proven to be its own
+  std::set<Pid> stirred;      ///< processes whose threads were heard of since
+  std::set<TaskKey> counted;  ///< vCPU threads that live and whose placing was counted
+  unsigned failures = 0;      ///< passes in a row
+  bool followed = false;      ///< what concerns it is watched
+  bool adopted = false;       ///< placed although it ran before our first start
+  std::vector<Pid> owned;     ///< processes that were proven to be its own
 };
 
 /// Resource: see the head of the file.

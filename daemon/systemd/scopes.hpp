@@ -36,6 +36,9 @@ class SystemdScopes final : public SystemdManager {
   /// Who is told of ends, and that ends may have been missed (HintKind::rescan).
   void set_hint_sink(HintSink sink) { sink_ = std::move(sink); }
 
+  /// It answers, and tells of the end of its jobs.
+  [[nodiscard]] bool reached() const { return link_.ready(); }
+
   [[nodiscard]] Status start_scope(const ScopeRequest& request) override;
   [[nodiscard]] Status set_limits(const std::string& unit,
                                   const std::vector<WantedFile>& limits) override;

@@ -18,6 +18,7 @@ namespace kcg {
 struct Reloaded {
   Config config;                           ///< the new one, with the old values of such keys
   std::vector<std::string> needs_restart;  ///< keys that changed and cannot be applied
+  std::vector<std::string> applied;        ///< "mode enforce -> observe" of each that can
 };
 [[nodiscard]] Reloaded after_reload(const Config& running, const Config& loaded);
 

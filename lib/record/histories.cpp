@@ -58,23 +58,25 @@ void Histories::seen(const SandboxView& view) {
   changed_.insert(view.id);
 }
 
-void Histories::note(const std::string& id, SandboxEvent event) {
+bool Histories::note(const std::string& id, SandboxEvent event) {
   const auto known = all_.find(id);
-  if (known == all_.end()) return;
+  if (known == all_.end()) return false;
   add(known->second.events, std::move(event));
   changed_.insert(id);
+  return true;
 }
 
-void Histories::ended(const std::string& id, std::int64_t wall_seconds, const std::string& text) {
+bool Histories::ended(const std::string& id, std::int64_t wall_seconds, const std::string& text) {
   const auto known = all_.find(id);
-  if (known == all_.end() || known->second.ended != 0) return;
+  if (known == all_.end() || known->second.ended != 0) return false;
   SandboxEvent event;
   event.kind = EventKind::ended;
   event.text = text;
   event.first = event.last = wall_seconds;
-  note(id, std::move(event));
+  (void)note(id, std::move(event));  // ignored: it is known
   known->second.ended = wall_seconds;
   drop_oldest_ended();
+  return true;
 }
 
 const SandboxHistory* Histories::find(const std::string& id) const {

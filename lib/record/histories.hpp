@@ -29,10 +29,11 @@ class Histories final {
   void restore(SandboxHistory history);
   /// It lives, and this is who it is. One that had ended has come back.
   void seen(const SandboxView& view);
-  /// Dropped where nobody has seen the sandbox.
-  void note(const std::string& id, SandboxEvent event);
-  /// Nothing more will happen to it; the second time it is said changes nothing.
-  void ended(const std::string& id, std::int64_t wall_seconds, const std::string& text = "");
+  /// False: it is dropped, for nobody has seen the sandbox. Else the last of its events is this
+  /// one.
+  bool note(const std::string& id, SandboxEvent event);
+  /// Nothing more will happen to it. False: that was known, or nobody has seen it.
+  bool ended(const std::string& id, std::int64_t wall_seconds, const std::string& text = "");
 
   [[nodiscard]] const SandboxHistory* find(const std::string& id) const;
   /// By id.

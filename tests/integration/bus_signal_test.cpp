@@ -61,6 +61,13 @@ TEST_F(BusSignals, TheDaemonsOwnProblemsAreAnnounced) {
   EXPECT_EQ(problems(), "as 0\n");
 }
 
+TEST_F(BusSignals, WhatHappensIsToldAsADocument) {
+  command("happen");
+  expect("member=EventAdded");
+  expect("\"kind\": \"repaired\"");
+  expect("\"times\": 3");
+}
+
 TEST_F(BusSignals, SandboxesComeAndGo) {
   command("add abcd1234");
   expect("member=InterfacesAdded");

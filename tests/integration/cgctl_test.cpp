@@ -164,6 +164,9 @@ TEST_F(Cgctl, WatchPrintsWhatHappensAndEndsWithItsReader) {
   ASSERT_TRUE(watch.expect("\"event\":\"daemon\",\"running\":true"));
   command("change");
   EXPECT_TRUE(watch.expect("\"new_state\":\"placed\""));
+  command("happen");
+  EXPECT_TRUE(watch.expect("\"event\":\"happened\""));
+  EXPECT_EQ(watch.count("\"kind\":\"repaired\""), 1U);
   command("add watched0000");
   EXPECT_TRUE(watch.expect("\"event\":\"added\",\"sandbox\":\"watched0000\""));
   daemon_.reset();

@@ -59,6 +59,7 @@ class Commands final {
     if (verb == "chatter") chatter(*parse_u64(parts.at(1)));
     if (verb == "memory") manager_.memory = *parse_u64(parts.at(1));
     if (verb == "return") come_back();
+    if (verb == "happen") happen();
     if (verb == "quit") loop_.exit(0);
     tell("done " + std::string(verb));
   }
@@ -77,6 +78,12 @@ class Commands final {
     const auto before = view;
     view = settled(view);
     bus_.changed(before, view);
+  }
+  /// What was changed by somebody else is put back.
+  void happen() {
+    auto one = samples::histories().front();
+    one.events = {one.events.back()};
+    bus_.happened(one);
   }
   /// So many sandboxes, each of which takes a millisecond to look at.
   void many(std::size_t count) {

@@ -26,6 +26,12 @@ class FakeManager final : public Manager {
 
   [[nodiscard]] DaemonInfo daemon_info() const override;
   [[nodiscard]] std::vector<std::string> problems() const override { return troubles; }
+  [[nodiscard]] std::map<std::string, std::string> parts() const override {
+    return {{"bundles", troubles.empty() ? "working" : "fallback"}, {"systemd", "off"}};
+  }
+  [[nodiscard]] LatencyFacts placement_times() const override {
+    return {42, Instant(4100), Instant(12'000)};
+  }
   [[nodiscard]] std::vector<RegisteredView> registered() const override { return registrations; }
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;

@@ -13,10 +13,13 @@ class InATerminal : public BusStand {
  protected:
   /// A terminal of 100 columns and 24 lines in which cgctl runs.
   void open(const std::string& verb) {
+    open_with(std::string(KCG_CGCTL) + " --bus " + bus_.address() + " " + verb);
+  }
+  void open_with(const std::string& command) {
     ::setenv("TERM", "screen", 1);  // NOLINT(concurrency-mt-unsafe): one thread
-    terminal_ = std::make_unique<Server>(std::vector<std::string>{
-        "tmux", "-S", bus_.directory() + "/tmux", "-f", "/dev/null", "-C", "new-session", "-x",
-        "100", "-y", "24", std::string(KCG_CGCTL) + " --bus " + bus_.address() + " " + verb});
+    terminal_ = std::make_unique<Server>(
+        std::vector<std::string>{"tmux", "-S", bus_.directory() + "/tmux", "-f", "/dev/null", "-C",
+                                 "new-session", "-x", "100", "-y", "24", command});
   }
   void press(const std::string& key) { terminal_->say("send-keys " + key); }
 
@@ -54,6 +57,16 @@ TEST_F(InATerminal, WatchTellsEventsUntilItIsInterrupted) {
   ASSERT_TRUE(terminal_->expect("kata-cgroupd runs"));
   command("add watched0000");
   EXPECT_TRUE(terminal_->expect("found"));
+  command("happen");
+  EXPECT_TRUE(terminal_->expect("repaired cpu.max of vcpu"));
+  press("C-c");
+  EXPECT_TRUE(terminal_->expect("%exit"));
+}
+
+TEST_F(InATerminal, TheDaemonTellsAPersonNoPriorities) {
+  open_with(std::string(KCG_DAEMON) + " --config /nowhere.toml --check-config; cat");
+  ASSERT_TRUE(terminal_->expect("/nowhere.toml"));
+  EXPECT_EQ(terminal_->count("<3>"), 0U);
   press("C-c");
   EXPECT_TRUE(terminal_->expect("%exit"));
 }

@@ -44,6 +44,7 @@ class ManagerProxy final : public io::katacontainers::CgroupManager1::Manager_pr
   void onSandboxStateChanged(const std::string&, const std::string&, const std::string&) override {}
   void onConditionChanged(const std::string&, const std::string&, const std::string&, const bool&,
                           const std::string&) override {}
+  void onEventAdded(const std::string&, const std::string&) override {}
 };
 
 /// The library's exceptions end here.
@@ -80,7 +81,14 @@ Properties read_facts(sdbus::IProxy& proxy) {
   return facts;
 }
 
-/// A daemon of an older version has no list of problems.
+std::optional<PlacementTimes> placements_from(const Properties& facts) {
+  const auto it = facts.find("PlacementTimes");
+  if (it == facts.end()) return std::nullopt;
+  auto times = it->second.get<std::map<std::string, std::uint64_t>>();
+  return PlacementTimes{times["Count"], times["P50Usec"], times["P99Usec"]};
+}
+
+/// A daemon of an older version says less of itself.
 DaemonState state_from(const Properties& facts) {
   DaemonState state;
   state.running = true;
@@ -89,6 +97,10 @@ DaemonState state_from(const Properties& facts) {
   state.hierarchy = fact(facts, "Hierarchy");
   if (const auto it = facts.find("Problems"); it != facts.end())
     state.problems = it->second.get<std::vector<std::string>>();
+  if (const auto it = facts.find("Parts"); it != facts.end())
+    state.parts = it->second.get<std::map<std::string, std::string>>();
+  state.parts.emplace("bus", "working");  // or nobody had answered
+  state.placements = placements_from(facts);
   return state;
 }
 

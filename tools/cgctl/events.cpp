@@ -67,11 +67,6 @@ std::string details(const Style& style, const Told& told) {
                      event.kind == EventKind::repaired ? " (somebody else had changed it)" : "");
 }
 
-Paint paint(const SandboxEvent& event) {
-  if (event.kind == EventKind::raised) return paint_of(event.severity);
-  return event.kind == EventKind::repaired ? Paint::warning : Paint::none;
-}
-
 Row row_of(const Style& style, const Told& told, bool with_pod) {
   const auto& event = *told.event;
   const auto text = details(style, told);
@@ -79,7 +74,7 @@ Row row_of(const Style& style, const Told& told, bool with_pod) {
   if (with_pod) row.cells.push_back({title(view_of(*told.history))});
   const Cell age{age_text(style.now - event.last), Paint::none, rfc3339(event.last)};
   if (!with_pod) row.cells.push_back(age);
-  row.cells.push_back({what_text(told), paint(event), ""});
+  row.cells.push_back({what_text(told), paint_of(event), ""});
   if (with_pod) row.cells.push_back(age);
   row.cells.push_back({fmt::format("{}", event.times)});
   row.cells.push_back({text});
@@ -132,6 +127,21 @@ SandboxView view_of(const SandboxHistory& history) {
   view.sandbox_cgroup = history.sandbox_cgroup;
   view.created = history.created;
   return view;
+}
+
+Paint paint_of(const SandboxEvent& event) {
+  if (event.kind == EventKind::raised) return paint_of(event.severity);
+  return event.kind == EventKind::repaired ? Paint::warning : Paint::none;
+}
+
+std::string event_text(const Style& style, const SandboxHistory& history,
+                       const SandboxEvent& event) {
+  const Told told{&history, &event};
+  const auto more = details(style, told);
+  auto text = what_text(told) + (more.empty() ? "" : ": " + more);
+  if (event.times > 1)
+    text += fmt::format(", {} times since {}", event.times, rfc3339(event.first));
+  return text;
 }
 
 std::string render_events(const Style& style, const SandboxHistory& history) {

@@ -16,6 +16,10 @@ namespace kcg::cgctl {
 /// What is known of a sandbox that need not live any more.
 [[nodiscard]] SandboxView view_of(const SandboxHistory& history);
 
+/// "repaired cpu.max of vcpu: at most 0.50 CPU -> at most 1.00 CPU (somebody else had changed it)".
+[[nodiscard]] std::string event_text(const Style& style, const SandboxHistory& history,
+                                     const SandboxEvent& event);
+[[nodiscard]] Paint paint_of(const SandboxEvent& event);
 /// The events of one, the newest first; "" where nothing has happened.
 [[nodiscard]] std::string render_events(const Style& style, const SandboxHistory& history);
 /// Those of all together, and how many there are.

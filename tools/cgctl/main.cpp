@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "tools/cgctl/bus_source.hpp"
 #include "tools/cgctl/command_line.hpp"
+#include "tools/cgctl/events.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/registrations.hpp"
 #include "tools/cgctl/resolve.hpp"
@@ -104,7 +105,10 @@ Result<Answer> watch(const Options& options, const Style& style, BusSource& daem
   };
   const auto seen = watch_bus(options.bus, [&](const Event& event) {
     if (!only->empty() && !event.id.empty() && event.id != *only) return true;
-    const auto name = event.id.empty() ? "" : title_of(event.id);
+    const bool named = event.kind == Event::Kind::happened;
+    const auto name = named              ? title(view_of(event.history))
+                      : event.id.empty() ? ""
+                                         : title_of(event.id);
     return print(stdout, event_line(options, style, event, name, SystemClock().wall_seconds()));
   });
   if (!seen) return forward(seen.error());

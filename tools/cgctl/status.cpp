@@ -47,6 +47,18 @@ std::string document(const DaemonState& daemon, const std::vector<SandboxView>& 
   for (const auto& problem : daemon.problems) top["problems"].push_back(valid_utf8(problem));
   if (daemon.asked) top["daemon"] = daemon_json(daemon);
   if (!daemon.hierarchy.empty()) top["hierarchy"] = valid_utf8(daemon.hierarchy);
+  if (!daemon.parts.empty()) {
+    auto& parts = top["parts"] = Json::object();
+    for (const auto& [part, state] : daemon.parts) parts[valid_utf8(part)] = valid_utf8(state);
+  }
+  if (daemon.placements) {
+    auto& placements = top["placements"];
+    placements["count"] = daemon.placements->count;
+    if (daemon.placements->count > 0) {
+      placements["p50_usec"] = daemon.placements->half_usec;
+      placements["p99_usec"] = daemon.placements->ninety_nine_usec;
+    }
+  }
   if (daemon.process) {
     auto& process = top["process"];
     process["pid"] = daemon.process->pid;
@@ -78,13 +90,45 @@ std::string states_text(const std::vector<SandboxView>& views) {
   return out.empty() ? "none" : out;
 }
 
-std::string details(const DaemonState& daemon, const std::vector<SandboxView>& views) {
-  std::string out = fmt::format("  sandboxes  {}\n", states_text(views));
-  if (!daemon.hierarchy.empty())
-    out += fmt::format("  cgroups    {}\n", printable(daemon.hierarchy));
+/// "bundles, groups working; process events: fallback".
+std::string parts_text(const DaemonState& daemon) {
+  std::vector<std::string> working, others;
+  for (const auto& [part, state] : daemon.parts) {
+    if (state == "working")
+      working.push_back(part);
+    else
+      others.push_back(fmt::format("{}: {}", part, state));
+  }
+  std::vector<std::string> all;
+  if (!working.empty()) all.push_back(join(working, ", ") + " working");
+  if (!others.empty()) all.push_back(join(others, ", "));
+  return join(all, "; ");
+}
+
+std::string placements_text(const PlacementTimes& times) {
+  if (times.count == 0) return "no vCPU thread yet";
+  return fmt::format("{} since the start, half of them within {}, 99 of 100 within {}",
+                     count_text(times.count, "vCPU thread"), wait_text(times.half_usec),
+                     wait_text(times.ninety_nine_usec));
+}
+
+/// A long value goes on below itself.
+std::string detail(const Style& style, const char* name, const std::string& value) {
+  constexpr std::size_t kValues = 13;
+  const auto text = paragraph(style, kValues, {value, Paint::none, ""});
+  return fmt::format("  {:<11}{}", name, text.substr(std::min(kValues, text.size())));
+}
+
+std::string details(const Style& style, const DaemonState& daemon,
+                    const std::vector<SandboxView>& views) {
+  std::string out = detail(style, "sandboxes", states_text(views));
+  if (daemon.placements) out += detail(style, "placed", placements_text(*daemon.placements));
+  if (!daemon.parts.empty()) out += detail(style, "parts", parts_text(daemon));
+  if (!daemon.hierarchy.empty()) out += detail(style, "cgroups", daemon.hierarchy);
   if (const auto& self = daemon.process)
-    out += fmt::format("  itself     {}, {} of CPU time, pid {}\n", size_text(self->memory_bytes),
-                       cpu_text(self->cpu_usec), self->pid);
+    out += detail(style, "itself",
+                  fmt::format("{}, {} of CPU time, pid {}", size_text(self->memory_bytes),
+                              cpu_text(self->cpu_usec), self->pid));
   return out;
 }
 
@@ -128,7 +172,7 @@ Answer status_answer(const Options& options, const Style& style, const DaemonSta
     return answer;
   }
   answer.out = paragraph(style, 0, first_line(daemon)) + troubles(style, daemon);
-  if (!options.brief) answer.out += details(daemon, views);
+  if (!options.brief) answer.out += details(style, daemon, views);
   answer.out += answer_line(style, daemon, views);
   if (options.brief)
     answer.out += paragraph(

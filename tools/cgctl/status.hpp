@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct DaemonProcess {
 /// nullopt: there is none of this number, or /proc is not this node's.
 [[nodiscard]] std::optional<DaemonProcess> daemon_process(Pid pid);
 
+/// Value: how long vCPU threads have waited for their place since the daemon's start.
+struct PlacementTimes {
+  std::uint64_t count = 0;
+  std::uint64_t half_usec = 0;         ///< half of them waited no longer
+  std::uint64_t ninety_nine_usec = 0;  ///< 99 of 100 waited no longer
+  bool operator==(const PlacementTimes&) const = default;
+};
+
 /// Value: what is known of the daemon.
 struct DaemonState {
   bool asked = true;  ///< false: --no-daemon
@@ -33,6 +42,8 @@ struct DaemonState {
   std::string why_not;                   ///< of one that was asked in vain
   std::string version, mode, hierarchy;  ///< as on the bus; "" where it does not run
   std::vector<std::string> problems;
+  std::map<std::string, std::string> parts;  ///< "working", "fallback", "down", "off" by name
+  std::optional<PlacementTimes> placements;
   std::optional<DaemonProcess> process;
 };
 

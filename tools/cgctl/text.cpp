@@ -82,6 +82,12 @@ std::string cpu_text(std::uint64_t usec) {
   return fmt::format("{}.{:02}s", usec / 1'000'000, usec / 10'000 % 100);
 }
 
+std::string wait_text(std::uint64_t usec) {
+  if (usec < 10'000) return fmt::format("{}.{} ms", usec / 1000, usec / 100 % 10);
+  if (usec < 1'000'000) return fmt::format("{} ms", usec / 1000);
+  return fmt::format("{}.{} s", usec / 1'000'000, usec / 100'000 % 10);
+}
+
 std::size_t columns_of(std::string_view text) {
   std::size_t count = 0;
   for (const char c : text) count += continues(c) ? 0U : 1U;

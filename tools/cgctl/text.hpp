@@ -30,6 +30,9 @@ namespace kcg::cgctl {
 /// "12.34s" of microseconds of CPU time.
 [[nodiscard]] std::string cpu_text(std::uint64_t usec);
 
+/// "0.9 ms", "41 ms", "1.2 s" of microseconds.
+[[nodiscard]] std::string wait_text(std::uint64_t usec);
+
 /// Number of characters; each counts as one column.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 /// Cut to `width` columns with `mark` (one column) at the end.

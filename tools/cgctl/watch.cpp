@@ -7,6 +7,8 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "show/documents.hpp"
+#include "show/history_documents.hpp"
+#include "tools/cgctl/events.hpp"
 
 namespace kcg::cgctl {
 
@@ -20,6 +22,8 @@ const char* kind_name(Event::Kind kind) {
       return "removed";
     case Event::Kind::state:
       return "state";
+    case Event::Kind::happened:
+      return "happened";
     case Event::Kind::daemon:
       return "daemon";
     case Event::Kind::condition:
@@ -28,7 +32,7 @@ const char* kind_name(Event::Kind kind) {
   return "condition";
 }
 
-std::string what(const Event& event) {
+std::string what(const Style& style, const Event& event) {
   switch (event.kind) {
     case Event::Kind::added:
       return "found";
@@ -36,6 +40,8 @@ std::string what(const Event& event) {
       return "gone";
     case Event::Kind::state:
       return event.before + " -> " + event.after;
+    case Event::Kind::happened:
+      return event_text(style, event.history, event.history.events.back());
     case Event::Kind::daemon:
       return event.active ? "kata-cgroupd runs" : "kata-cgroupd has gone";
     case Event::Kind::condition:
@@ -49,6 +55,7 @@ Paint paint(const Event& event) {
   if (event.kind == Event::Kind::state)
     return event.after == "placed" ? Paint::good : Paint::warning;
   if (event.kind == Event::Kind::daemon) return event.active ? Paint::good : Paint::bad;
+  if (event.kind == Event::Kind::happened) return paint_of(event.history.events.back());
   if (event.kind != Event::Kind::condition || !event.active) return Paint::none;
   return event.severity == "error" ? Paint::bad : Paint::warning;
 }
@@ -71,6 +78,9 @@ std::string as_json(const Event& event, const std::string& title, std::int64_t n
     out["active"] = event.active;
     out["text"] = valid_utf8(event.text);
   }
+  if (event.kind == Event::Kind::happened)
+    out["happened"] =
+        nlohmann::ordered_json::parse(history_document({event.history}, true))["events"].back();
   return printable_json(out.dump() + "\n");
 }
 
@@ -84,7 +94,7 @@ std::string event_line(const Options& options, const Style& style, const Event& 
   const auto known = title.empty() ? event.id.substr(0, kShortId) : title;
   const auto name = known.empty() ? "-" : known;
   return fmt::format("{}  {}  {}\n", clock, printable(name),
-                     painted(style, paint(event), printable(what(event))));
+                     painted(style, paint(event), printable(what(style, event))));
 }
 
 }  // namespace kcg::cgctl

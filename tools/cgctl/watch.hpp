@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "model/sandbox_history.hpp"
 #include "tools/cgctl/options.hpp"
 #include "tools/cgctl/render.hpp"
 
@@ -15,12 +16,13 @@ namespace kcg::cgctl {
 
 /// Value: one of the daemon's signals.
 struct Event {
-  enum class Kind : unsigned char { added, removed, state, condition, daemon };
+  enum class Kind : unsigned char { added, removed, state, condition, happened, daemon };
   Kind kind = Kind::added;
   std::string id;
   std::string before, after;              ///< of the state
   std::string condition, severity, text;  ///< of the condition
   bool active = false;                    ///< the condition holds, the daemon runs
+  SandboxHistory history;                 ///< happened: with this one event
 };
 
 /// Calls `told` for each event on the bus until it says no. The first one says that the daemon

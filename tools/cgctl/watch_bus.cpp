@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "daemon/bus/names.hpp"
+#include "show/history_documents.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/watch.hpp"
 
@@ -56,6 +57,16 @@ std::string next_text(sd_bus_message* message) {
   return sd_bus_message_read_basic(message, 's', static_cast<void*>(&text)) > 0 ? text : "";
 }
 
+/// What conditions do is told by a signal of their own.
+bool read_history(sd_bus_message* message, Event& event) {
+  auto histories = parse_history_document(next_text(message));
+  if (!histories || histories->size() != 1 || histories->front().events.empty()) return false;
+  event.kind = Event::Kind::happened;
+  event.history = std::move(histories->front());
+  const auto kind = event.history.events.back().kind;
+  return kind != EventKind::raised && kind != EventKind::cleared;
+}
+
 /// A signal that is not of the form that version 1 promises is passed over.
 bool read_event(sd_bus_message* message, Event& event) {
   const char* const name = sd_bus_message_get_member(message);
@@ -70,6 +81,7 @@ bool read_event(sd_bus_message* message, Event& event) {
     event.after = next_text(message);
     return true;
   }
+  if (member == "EventAdded") return read_history(message, event);
   if (member != "ConditionChanged") return false;
   event.kind = Event::Kind::condition;
   event.condition = next_text(message);

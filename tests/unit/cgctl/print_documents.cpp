@@ -78,6 +78,12 @@ cgctl::DaemonState daemon() {
   state.mode = "enforce";
   state.hierarchy = "v2";
   state.problems = {"process events: proc connector: refused; placed by the resync only"};
+  state.parts = {{"bundles", "working"},
+                 {"groups", "working"},
+                 {"bus", "working"},
+                 {"process events", "fallback"},
+                 {"systemd", "down"}};
+  state.placements = cgctl::PlacementTimes{42, 4100, 12'200};
   state.process = cgctl::DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
   return state;
 }
@@ -113,6 +119,18 @@ std::string condition_line(const cgctl::Style& style, bool json = false) {
   event.severity = "error";
   event.text = "the kernel killed the VMM";
   event.active = true;
+  return cgctl::event_line(options, style, event, "default/nginx", 1'700'000'000);
+}
+
+/// Another one.
+std::string happened_line(const cgctl::Style& style, bool json = false) {
+  cgctl::Options options;
+  options.json = json;
+  cgctl::Event event;
+  event.kind = cgctl::Event::Kind::happened;
+  event.id = samples::kFirstId;
+  event.history = histories()[0];
+  event.history.events = {event.history.events.back()};
   return cgctl::event_line(options, style, event, "default/nginx", 1'700'000'000);
 }
 
@@ -211,6 +229,7 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"status.json", [] { return status_json({degraded(), legacy()}); }},
     {"status-none.json", [] { return status_json({}); }},
     {"watch.json", [] { return condition_line(terminal(), true); }},
+    {"watch-happened.json", [] { return happened_line(terminal(), true); }},
     {"list-failing.tty", [] { return listing(terminal(), {degraded(), legacy()}); }},
     {"show-raw.tty", [] { return cgctl::render_show(raw(), degraded()); }},
     {"show-legacy.tty", [] { return cgctl::render_show(terminal(), legacy()); }},
@@ -277,6 +296,7 @@ const std::map<std::string, Render> kTexts = {
     {"tree-none", [](const auto& style) { return cgctl::render_tree(style, {}); }},
     {"uninstall", [](const auto& style) { return cgctl::render_held(style, held()); }},
     {"watch", [](const auto& style) { return condition_line(style); }},
+    {"watch-happened", [](const auto& style) { return happened_line(style); }},
 };
 
 using Documents = std::map<std::string, std::function<std::string()>>;

@@ -68,11 +68,16 @@ TEST(Status, ShortForm) {
 TEST(Status, LongForm) {
   auto daemon = healthy();
   daemon.problems = {"process events: proc connector: refused"};
+  daemon.parts = {{"bundles", "working"}, {"bus", "working"}, {"process events", "fallback"}};
+  daemon.placements = PlacementTimes{1, 900, 1'250'000};
   daemon.process = DaemonProcess{77, 3 * 86400 + 7200, 4'510'000, 12ULL << 20};
   EXPECT_EQ(status_answer({}, {}, daemon, {samples::degraded(), samples::legacy()}).out,
             "kata-cgroupd 9.9: enforcing, up 3d2h\n"
             "  ! process events: proc connector: refused\n"
             "  sandboxes  1 degraded, 1 placed\n"
+            "  placed     1 vCPU thread since the start, half of them within 0.9 ms, 99 of 100 "
+            "within 1.2 s\n"
+            "  parts      bundles, bus working; process events: fallback\n"
             "  cgroups    v2\n"
             "  itself     12 MiB, 4.51s of CPU time, pid 77\n"
             "2 sandboxes, 1 needs a look: cgctl list --failing\n");

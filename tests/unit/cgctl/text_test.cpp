@@ -78,6 +78,13 @@ TEST(Cut, CountsCharactersNotBytes) {
     EXPECT_LE(columns_of(cut_end("0123456789", width, "…")), width);
 }
 
+TEST(WaitText, Rounds) {
+  EXPECT_EQ(wait_text(0), "0.0 ms");
+  EXPECT_EQ(wait_text(4199), "4.1 ms");
+  EXPECT_EQ(wait_text(41'900), "41 ms");
+  EXPECT_EQ(wait_text(1'250'000), "1.2 s");
+}
+
 TEST(ParseBytes, TakesSuffixesAndNothingElse) {
   const struct {
     const char* text;

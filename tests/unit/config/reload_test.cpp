@@ -30,6 +30,11 @@ TEST(AfterReload, AppliesWhatItCanAndNamesTheRest) {
   const auto reloaded = after_reload(running, loaded);
   EXPECT_EQ(reloaded.needs_restart,
             (std::vector<std::string>{"cgroup.root", "discovery.kata_state"}));
+  EXPECT_EQ(
+      reloaded.applied,
+      (std::vector<std::string>{"mode \"observe\" -> \"enforce\"", "overhead.default_mib 350 -> 5",
+                                "overhead.handlers.new.mib not given -> 1",
+                                "overhead.handlers.new.millicpu not given -> 2"}));
   auto wanted = loaded;
   wanted.cgroup = running.cgroup;
   wanted.discovery = running.discovery;
@@ -47,6 +52,7 @@ TEST(AfterReload, KeepsWhatNoFileCouldSay) {
 
 TEST(AfterReload, NothingChanged) {
   EXPECT_TRUE(after_reload(Config{}, Config{}).needs_restart.empty());
+  EXPECT_TRUE(after_reload(Config{}, Config{}).applied.empty());
   EXPECT_EQ(after_reload(Config{}, Config{}).config, Config{});
 }
 

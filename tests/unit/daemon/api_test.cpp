@@ -98,6 +98,23 @@ TEST_F(Reconciling, AReloadLooksAtEverythingAgain) {
   EXPECT_GT(reads, 0U);
 }
 
+TEST_F(Reconciling, AShorterIntervalCountsAtOnce) {
+  start();
+  run();
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registration()));
+  Config next = config_;
+  next.reconcile_interval = std::chrono::milliseconds(10);
+  reconciler_->api().set_config_reader([&]() -> Result<Config> { return next; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  unsigned reads = 0;
+  tree_.on_read([&] {
+    ++reads;
+    return 0;
+  });
+  while (reads == 0) ASSERT_GT(::sd_event_run(loop_->get(), 10'000'000), 0);
+}
+
 TEST_F(Reconciling, AConfigurationThatIsWrongChangesNothing) {
   start();
   run();

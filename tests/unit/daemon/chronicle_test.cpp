@@ -56,6 +56,15 @@ TEST_F(Chronicles, OneThatHasEndedIsStillKnown) {
   EXPECT_EQ(reconciler_->api().remembered(), std::vector<std::string>{"sandbox1"});
 }
 
+TEST_F(Chronicles, EachEventIsToldWhenItHappens) {
+  start();
+  run();
+  register_pod("sandbox1");
+  EXPECT_TRUE(listener_.happenings.empty()) << "that it was found is told in another way";
+  end("sandbox1");
+  EXPECT_EQ(listener_.happenings, std::vector<std::string>{"ended sandbox1"});
+}
+
 TEST_F(Chronicles, NobodyKnowsWhoNeverWas) {
   start();
   run();

@@ -52,6 +52,22 @@ TEST_F(Healths, AnotherTextIsTheSameTroubleButShown) {
   EXPECT_EQ(changes_, 2);
 }
 
+TEST_F(Healths, EachPartAndLinkTellsHowItIs) {
+  auto systemd = PartState::down;
+  health_.link("systemd", [&] { return systemd; });
+  using Parts = std::map<std::string, PartState>;
+  events_("lost");
+  EXPECT_EQ(health_.parts(), (Parts{{"bundles", PartState::working},
+                                    {"events", PartState::fallback},
+                                    {"systemd", PartState::down}}));
+  events_("");
+  systemd = PartState::off;
+  EXPECT_EQ(health_.parts(), (Parts{{"bundles", PartState::working},
+                                    {"events", PartState::working},
+                                    {"systemd", PartState::off}}));
+  EXPECT_EQ(name(PartState::fallback), "fallback");
+}
+
 TEST_F(Healths, PartsDoNotHideEachOther) {
   events_("lost");
   bundles_("no room");

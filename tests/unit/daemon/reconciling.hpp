@@ -26,11 +26,15 @@ class Listener final : public Publisher {
  public:
   void added(const SandboxView& view) override { heard += "+" + view.id + " "; }
   void removed(const std::string& id) override { heard += "-" + id + " "; }
+  void happened(const SandboxHistory& one) override {
+    happenings.push_back(std::string(name(one.events.back().kind)) + " " + one.id);
+  }
   void problems_changed() override {}
   void changed(const SandboxView&, const SandboxView& after) override {
     heard += "~" + after.id + " ";
   }
   std::string heard;
+  std::vector<std::string> happenings;
 };
 
 class Reconciling : public ::testing::Test {

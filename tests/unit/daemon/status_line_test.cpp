@@ -29,6 +29,7 @@ class Behind final : public Publisher {
   void added(const SandboxView& view) override { heard += "+" + view.id; }
   void removed(const std::string& id) override { heard += "-" + id; }
   void changed(const SandboxView&, const SandboxView& after) override { heard += "~" + after.id; }
+  void happened(const SandboxHistory& one) override { heard += "*" + one.id; }
   void problems_changed() override { heard += "!"; }
   std::string heard;
 };

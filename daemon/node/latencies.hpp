@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long something took, over all times that it was done (L8, pure). Of bounded size: times are
+// counted in steps of an eighth of a doubling, so that what is told is at most 13 % too long.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.hpp"
+
+namespace kcg {
+
+/// Value: what people are told of them; the times are 0 where nothing was counted.
+struct LatencyFacts {
+  std::uint64_t count = 0;
+  Instant half{0};         ///< half of them took no longer
+  Instant ninety_nine{0};  ///< 99 of 100 took no longer
+  bool operator==(const LatencyFacts&) const = default;
+};
+
+/// Value: see the head of the file.
+class Latencies final {
+ public:
+  void add(Instant took);
+  [[nodiscard]] LatencyFacts facts() const;
+
+ private:
+  [[nodiscard]] Instant at(std::uint64_t rank) const;
+
+  static constexpr unsigned kParts = 8;       ///< of a doubling
+  static constexpr unsigned kDoublings = 40;  ///< of a microsecond: 12 days
+  std::array<std::uint64_t, std::size_t{kParts} * kDoublings> counts_{};
+  std::uint64_t count_ = 0;
+};
+
+/// When a thread was placed, how long after its birth. The kernel tells its birth in hundredths of
+/// a second, at or before it: `born`. When it, or anything about its sandbox, was heard of first is
+/// known better, where it is known.
+[[nodiscard]] Instant placed_after(Instant born, std::optional<Instant> heard, Instant now);
+
+}  // namespace kcg

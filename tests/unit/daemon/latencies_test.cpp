@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/node/latencies.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kcg::test {
+namespace {
+
+TEST(Latencies, NothingWasCounted) { EXPECT_EQ(Latencies().facts(), LatencyFacts{}); }
+
+/// Never too short, and at most an eighth too long.
+TEST(Latencies, AreRightToAnEighth) {
+  for (const Instant::rep usec : {1, 2, 3, 5, 7, 8, 9, 100, 4100, 99'999, 1'000'000, 86'400'000}) {
+    Latencies one;
+    one.add(Instant(usec));
+    const auto told = one.facts().half.count();
+    EXPECT_GE(told, usec);
+    EXPECT_LE(told, usec + usec / 8) << usec;
+    EXPECT_EQ(one.facts().ninety_nine.count(), told);
+  }
+}
+
+TEST(Latencies, HalfAndNinetyNineOfAHundred) {
+  Latencies all;
+  for (int i = 0; i < 98; ++i) all.add(Instant(1000));
+  EXPECT_LT(all.facts().ninety_nine, Instant(1200));
+  for (int i = 0; i < 2; ++i) all.add(Instant(1'000'000));
+  const auto facts = all.facts();
+  EXPECT_EQ(facts.count, 100U);
+  EXPECT_LT(facts.half, Instant(1200));
+  EXPECT_GE(facts.ninety_nine, Instant(1'000'000)) << "the 99th of 100";
+}
+
+TEST(Latencies, WhatIsBeyondAllBoundsIsCountedAtTheEnd) {
+  Latencies all;
+  all.add(Instant(-5));
+  EXPECT_EQ(all.facts().half, Instant(1));
+  all.add(Instant::max());
+  EXPECT_EQ(all.facts().count, 2U);
+  EXPECT_GT(all.facts().ninety_nine, std::chrono::hours(24));
+}
+
+TEST(PlacedAfter, IsNoWorseThanTheKernelsHundredths) {
+  const struct {
+    const char* name;
+    Instant born;
+    std::optional<Instant> heard;
+    Instant now, took;
+  } rows[] = {
+      {"heard at once", Instant(100'000), Instant(105'000), Instant(109'000), Instant(4000)},
+      {"nobody told", Instant(100'000), std::nullopt, Instant(109'000), Instant(9000)},
+      {"an earlier word about it", Instant(100'000), Instant(50'000), Instant(109'000),
+       Instant(9000)},
+      {"heard late", Instant(100'000), Instant(500'000), Instant(501'000), Instant(391'000)},
+      {"a clock that disagrees", Instant(100'000), std::nullopt, Instant(99'000), Instant(0)},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(placed_after(row.born, row.heard, row.now), row.took) << row.name;
+}
+
+}  // namespace
+}  // namespace kcg::test
