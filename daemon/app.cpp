@@ -16,6 +16,7 @@
 #include "daemon/bus/service.hpp"
 #include "daemon/health.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/nri/client.hpp"
 #include "daemon/reconciler.hpp"
 #include "daemon/status_line.hpp"
 #include "daemon/systemd/scopes.hpp"
@@ -161,6 +162,10 @@ Result<int> run_daemon(const Options& options, const Config& config) {
   });
   Watches watches(**loop, config, tree->host(), *proc, take_hint, health);
   reconciler.set_follower(&watches);
+  NriClient nri(**loop, config.nri,
+                {[&reconciler](const nri::News& news) { reconciler.pods_told(news); },
+                 health.part("NRI"), health.part("NRI's socket")});
+  health.link("NRI", [&nri] { return nri.state(); });
   auto signals = answer_signals(**loop, api, log);
   if (!signals) return forward(signals.error());
   if (auto fed = (*loop)->enable_watchdog(); !fed) return forward(fed.error());

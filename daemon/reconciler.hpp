@@ -25,7 +25,9 @@ class Reconciler final {
 
   /// Loads what survived and learns which sandboxes there are; they are looked at in the loop.
   void start() { resync_.start(); }
-  /// Every source ends here.
+  /// What the engine tells through NRI.
+  void pods_told(const nri::News& news) { node_.absorb(node_.inputs.pods_told(news)); }
+  /// Every other source ends here.
   void hint(const Hint& hint);
   /// What the bus asks of us.
   [[nodiscard]] NodeApi& api() { return api_; }

@@ -163,6 +163,21 @@ constexpr std::array kRows = {
     Row{"Containers", false, [](const View& v) { return list_variant(v.containers); },
         [](View& v, const Variant& value) { v.containers = list_from(value, &container_from); },
         &same_member<&View::containers>},
+    Row{"PodOverhead", false, [](const View& v) { return Variant(overhead_properties(v.asked)); },
+        [](View& v, const Variant& value) { read_overhead(value.get<Properties>(), v.asked); },
+        [](const View& a, const View& b) {
+          return a.asked.overhead == b.asked.overhead &&
+                 a.asked.overhead_source == b.asked.overhead_source;
+        }},
+    Row{"PodRequests", false, [](const View& v) { return Variant(requests_properties(v.asked)); },
+        [](View& v, const Variant& value) { read_requests(value.get<Properties>(), v.asked); },
+        [](const View& a, const View& b) {
+          return a.asked.limits == b.asked.limits &&
+                 a.asked.cpu_request_milli == b.asked.cpu_request_milli;
+        }},
+    Row{"PodLabels", false, [](const View& v) { return Variant(clean(v.asked.labels)); },
+        [](View& v, const Variant& value) { v.asked.labels = value.get<TextMap>(); },
+        [](const View& a, const View& b) { return a.asked.labels == b.asked.labels; }},
     Row{"Conditions", true, [](const View& v) { return list_variant(v.conditions); },
         &set_conditions, &same_member<&View::conditions>},
 };

@@ -32,6 +32,10 @@ std::optional<std::uint64_t> plain_amount(const Properties& properties, const ch
   return properties.at(key).get<std::uint64_t>();
 }
 
+void put_known(Properties& out, const char* key, const std::optional<std::uint64_t>& value) {
+  if (value) out[key] = sdbus::Variant(*value);
+}
+
 }  // namespace
 
 TextMap clean(const TextMap& map) {
@@ -148,6 +152,36 @@ Container container_from(const Properties& properties) {
   out.cgroups_path = value_of<std::string>(properties, "CgroupsPath");
   out.resources = resources_from(properties);
   return out;
+}
+
+Properties overhead_properties(const PodAsked& asked) {
+  Properties out;
+  put_known(out, "Memory", asked.overhead.memory);
+  put_known(out, "CpuMilli", asked.overhead.cpu_milli);
+  if (!asked.overhead_source.empty()) out["Source"] = text_variant(asked.overhead_source);
+  return out;
+}
+
+void read_overhead(const Properties& properties, PodAsked& asked) {
+  asked.overhead.memory = plain_amount(properties, "Memory");
+  asked.overhead.cpu_milli = plain_amount(properties, "CpuMilli");
+  asked.overhead_source = value_of<std::string>(properties, "Source");
+}
+
+Properties requests_properties(const PodAsked& asked) {
+  Properties out;
+  put_known(out, "CpuMilli", asked.cpu_request_milli);
+  put_known(out, "CpuLimitMilli", asked.limits.cpu_milli);
+  put_known(out, "MemoryLimit", asked.limits.memory);
+  if (!asked.requests_source.empty()) out["Source"] = text_variant(asked.requests_source);
+  return out;
+}
+
+void read_requests(const Properties& properties, PodAsked& asked) {
+  asked.cpu_request_milli = plain_amount(properties, "CpuMilli");
+  asked.limits.cpu_milli = plain_amount(properties, "CpuLimitMilli");
+  asked.limits.memory = plain_amount(properties, "MemoryLimit");
+  asked.requests_source = value_of<std::string>(properties, "Source");
 }
 
 Properties to_properties(const ActiveCondition& condition) {

@@ -53,6 +53,12 @@ template <class T>
 /// nullopt: a condition that this version does not know.
 [[nodiscard]] std::optional<ActiveCondition> condition_from(const Properties& properties);
 
+/// PodOverhead and PodRequests, and back.
+[[nodiscard]] Properties overhead_properties(const PodAsked& asked);
+[[nodiscard]] Properties requests_properties(const PodAsked& asked);
+void read_overhead(const Properties& properties, PodAsked& asked);
+void read_requests(const Properties& properties, PodAsked& asked);
+
 /// The keys of a container's limits; also those of RegisterSandbox.
 void add_resources(Properties& properties, const Resources& resources);
 [[nodiscard]] Resources resources_from(const Properties& properties);

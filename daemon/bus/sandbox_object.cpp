@@ -109,6 +109,15 @@ std::map<std::string, std::string> SandboxObject::Limits() {
 PropertiesList SandboxObject::Threads() { return fresh<PropertiesList>("Threads"); }
 PropertiesList SandboxObject::Groups() { return fresh<PropertiesList>("Groups"); }
 PropertiesList SandboxObject::Containers() { return published<PropertiesList>("Containers"); }
+std::map<std::string, sdbus::Variant> SandboxObject::PodOverhead() {
+  return published<Properties>("PodOverhead");
+}
+std::map<std::string, sdbus::Variant> SandboxObject::PodRequests() {
+  return published<Properties>("PodRequests");
+}
+std::map<std::string, std::string> SandboxObject::PodLabels() {
+  return published<std::map<std::string, std::string>>("PodLabels");
+}
 PropertiesList SandboxObject::Conditions() { return published<PropertiesList>("Conditions"); }
 
 }  // namespace kcg::bus

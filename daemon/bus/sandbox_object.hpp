@@ -72,6 +72,9 @@ class SandboxObject final
   std::vector<std::map<std::string, sdbus::Variant>> Threads() override;
   std::vector<std::map<std::string, sdbus::Variant>> Groups() override;
   std::vector<std::map<std::string, sdbus::Variant>> Containers() override;
+  std::map<std::string, sdbus::Variant> PodOverhead() override;
+  std::map<std::string, sdbus::Variant> PodRequests() override;
+  std::map<std::string, std::string> PodLabels() override;
   std::vector<std::map<std::string, sdbus::Variant>> Conditions() override;
 
   Context& context_;

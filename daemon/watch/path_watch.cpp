@@ -87,7 +87,7 @@ void PathWatch::on_node_event(const Node& node, std::uint32_t mask, std::string_
     if (name == next_component(patterns_[node.pattern].base, node.path)) follow_base(node.pattern);
   } else if (last_level(node)) {
     // A file that was only created is still being written.
-    const bool whole = (mask & kForFiles & ~kAlways) != 0;
+    const bool whole = (mask & files_mask(node.pattern) & ~kAlways) != 0;
     if (whole && patterns_[node.pattern].files.contains(name)) note(node);
   } else if ((mask & IN_ISDIR) != 0 && wanted(node, name)) {
     look_again({node.pattern, node.depth + 1, join(node.path, name)});
@@ -134,7 +134,7 @@ PathWatch::Added PathWatch::add(const Node& node) {
   if (known == watches_.end() && watches_.size() >= kMaxDirectories)
     return refuse(node, Error{0, fmt::format("more than {} directories, {} is not watched",
                                              kMaxDirectories, node.path)});
-  const std::uint32_t mask = last_level(node) ? kForFiles : kForDirectories;
+  const std::uint32_t mask = last_level(node) ? files_mask(node.pattern) : kForDirectories;
   const std::uint32_t links = node.depth > kBase ? IN_DONT_FOLLOW : 0U;  // above: the operator's
   const auto wd = inotify_.add(node.path, mask | links);
   if (!wd) {
@@ -246,6 +246,10 @@ void PathWatch::tell_noted() {
 bool PathWatch::wanted(const Node& node, std::string_view name) const {
   const auto& level = patterns_[node.pattern].levels[static_cast<std::size_t>(node.depth)];
   return level == "*" || level == name;
+}
+
+std::uint32_t PathWatch::files_mask(std::size_t pattern) const {
+  return patterns_[pattern].sockets ? kForFiles | IN_CREATE : kForFiles;
 }
 
 bool PathWatch::last_level(const Node& node) const {

@@ -27,6 +27,7 @@ struct PathPattern {
   std::string base;  ///< absolute
   std::vector<std::string> levels;
   std::set<std::string, std::less<>> files;
+  bool sockets = false;  ///< they are sockets: whole as soon as they are made
 };
 
 /// Resource: see the head of the file.
@@ -78,6 +79,7 @@ class PathWatch final {
   void note(const Node& node) { noted_.emplace(node.pattern, node.path); }
   void tell_noted();
   [[nodiscard]] bool wanted(const Node& node, std::string_view name) const;
+  [[nodiscard]] std::uint32_t files_mask(std::size_t pattern) const;
   [[nodiscard]] bool last_level(const Node& node) const;
 
   std::vector<PathPattern> patterns_;

@@ -95,13 +95,14 @@ std::string sample_config() {
           "Check with: kata-cgroupd --check-config. See the result with: kata-cgroupd "
           "--dump-config.") +
       "\n";
+  const Config defaults;
   std::string section;
-  for (const auto& item : items(Config{})) {
+  for (const auto& item : items(defaults)) {
     if (item.section() != section) {
       section = item.section();
       out += fmt::format("[{}]\n", section);
     }
-    out += explanation(item.key) + "#" + item.assignment(Config{}) + "\n\n";
+    out += explanation(item.key) + "#" + item.assignment(defaults) + "\n\n";
   }
   out.pop_back();
   return out;

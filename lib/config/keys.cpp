@@ -14,6 +14,7 @@ using namespace key_kinds;
 constexpr std::array<std::string_view, 2> kModes = {"enforce", "observe"};
 constexpr std::array<std::string_view, 3> kHierarchies = {"auto", "v1", "v2"};
 constexpr std::array<std::string_view, 2> kExisting = {"leave", "place"};
+constexpr std::array<std::string_view, 3> kNri = {"auto", "on", "off"};
 constexpr std::array<std::string_view, 3> kMemory = {"never", "annotated", "always"};
 
 constexpr std::uint64_t kMostMib = 1'048'576;
@@ -82,6 +83,12 @@ std::vector<ConfigKey> make_keys() {
       paths<&C::discovery, &C::Discovery::kata_config>(
           {"discovery.kata_config", true,
            "Kata's own configuration; the first file that exists is read."}),
+      choice<kNri, &C::nri, &C::Nri::mode>(
+          {"nri.mode", true,
+           "Whether pods' overhead, requests and labels are learnt from the engine through NRI: "
+           "\"auto\" connects as soon as the socket exists, \"on\" calls it a problem if it "
+           "does not, \"off\" never connects."}),
+      path<&C::nri, &C::Nri::socket>({"nri.socket", true, "The engine's NRI socket."}),
       duration<&C::reconcile_interval>(
           {"reconcile.interval", false,
            "How often everything is compared with the kernel even if nothing was reported."}),

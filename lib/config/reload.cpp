@@ -39,6 +39,7 @@ Config with_run_root(Config config, const std::string& directory) {
   move(config.discovery.crio_root);
   for (auto& path : config.discovery.kata_state) move(path);
   for (auto& path : config.discovery.kata_config) move(path);
+  move(config.nri.socket);
   return config;
 }
 

@@ -14,19 +14,12 @@
 #include "model/enums.hpp"
 #include "model/file_id.hpp"
 #include "model/ids.hpp"
+#include "model/node_data.hpp"
 #include "model/resources.hpp"
 
 namespace kcg {
 
 enum class BundleType : std::uint8_t { sandbox, container, single };
-
-/// Value: a pod as the orchestrator names it.
-struct PodName {
-  std::string ns;
-  std::string name;
-  std::string uid;
-  bool operator==(const PodName&) const = default;
-};
 
 /// Value: one OCI bundle's config.json, reduced to what the product reads, plus the small files
 /// that stand beside it.
@@ -117,6 +110,7 @@ struct SandboxInputs {
   std::vector<Bundle> containers;  ///< bundles that belong to it, sorted by id
   std::optional<KataState> kata;
   std::optional<Registration> registration;
+  std::optional<NodeData> node;          ///< what the engine told through NRI
   std::optional<bool> kata_config_only;  ///< sandbox_cgroup_only of Kata's configuration.toml
   std::string kata_config_where;         ///< "<file>:<line>" of it
   std::optional<bool> kata_config_pins;  ///< enable_vcpus_pinning; nullopt: it cannot be read

@@ -48,6 +48,8 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "c8c0817cc8144b98aab7658c144f0b6a"},
     {ConditionName::input_unreadable, "InputUnreadable", Severity::warning,
      "3de0e961699745be9ee9f3107c14b394"},
+    {ConditionName::node_data_disagrees, "NodeDataDisagrees", Severity::warning,
+     "075e7bce4d9b42c7aaaa125490f1a7aa"},
     {ConditionName::write_failed, "WriteFailed", Severity::error,
      "459ccb821b424c79b926a2d089b8a6a0"},
     {ConditionName::scope_failed, "ScopeFailed", Severity::error,

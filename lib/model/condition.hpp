@@ -37,13 +37,14 @@ enum class ConditionName : std::uint8_t {
   pass_failed,
   bundle_unreadable,
   input_unreadable,
+  node_data_disagrees,
   write_failed,
   scope_failed,
   removal_blocked,
   oom_killed,
   vmm_ended,
 };
-inline constexpr std::size_t kConditionCount = 27;
+inline constexpr std::size_t kConditionCount = 28;
 
 /// Value: one row of the table of conditions.
 struct ConditionInfo {

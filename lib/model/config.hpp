@@ -16,6 +16,7 @@ namespace kcg {
 enum class Mode : std::uint8_t { enforce, observe };
 enum class HierarchyChoice : std::uint8_t { automatic, v1, v2 };
 enum class ExistingPolicy : std::uint8_t { leave, place };
+enum class NriMode : std::uint8_t { automatic, on, off };
 enum class MemorySizing : std::uint8_t { never, annotated, always };
 
 /// Value: overhead of one runtime handler.
@@ -67,6 +68,11 @@ struct Config {
         "/opt/kata/share/defaults/kata-containers/configuration.toml"};
     bool operator==(const Discovery&) const = default;
   } discovery;
+  struct Nri {
+    NriMode mode = NriMode::automatic;
+    std::string socket = "/run/nri/nri.sock";
+    bool operator==(const Nri&) const = default;
+  } nri;
   std::chrono::milliseconds reconcile_interval{30'000};
   std::string bus_address = "system";      ///< system | none | an address
   std::string systemd_address = "system";  ///< system | none | an address

@@ -11,11 +11,12 @@
 
 namespace kcg {
 
-/// Where a container's limits were read; first that knows wins (registration > kata_state >
-/// bundle).
-enum class ResourceSource : std::uint8_t { registration, kata_state, bundle };
+/// Where a container's limits were read; first that knows wins (registration > nri >
+/// kata_state > bundle).
+enum class ResourceSource : std::uint8_t { registration, nri, kata_state, bundle };
 [[nodiscard]] constexpr std::string_view name(ResourceSource source) {
   if (source == ResourceSource::registration) return "registration";
+  if (source == ResourceSource::nri) return "nri";
   return source == ResourceSource::kata_state ? "kata-state" : "bundle";
 }
 

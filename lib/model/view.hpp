@@ -13,6 +13,7 @@
 #include "model/condition.hpp"
 #include "model/enums.hpp"
 #include "model/ids.hpp"
+#include "model/node_data.hpp"
 #include "model/plan.hpp"
 #include "model/resources.hpp"
 
@@ -46,6 +47,18 @@ struct GroupView {
   bool operator==(const GroupView&) const = default;
 };
 
+/// Value: what the pod asked for, and was granted beyond its containers. A source is
+/// "registration", "bundle" or "nri"; "": nobody said anything.
+struct PodAsked {
+  PodAmounts overhead;
+  std::string overhead_source;
+  std::optional<std::uint64_t> cpu_request_milli;
+  PodAmounts limits;  ///< sum of the containers'
+  std::string requests_source;
+  std::map<std::string, std::string> labels;  ///< from NRI
+  bool operator==(const PodAsked&) const = default;
+};
+
 /// Value: see the head of the file.
 struct SandboxView {
   std::string id;
@@ -69,6 +82,7 @@ struct SandboxView {
   std::vector<ThreadView> threads;
   std::vector<GroupView> groups;
   std::vector<Container> containers;
+  PodAsked asked;
   std::vector<ActiveCondition> conditions;
   std::string ignored;  ///< `list --all`: why it is not managed; "" for real sandboxes
   bool operator==(const SandboxView&) const = default;

@@ -199,6 +199,12 @@ void InputStore::set_registration(const SandboxId& id, std::optional<Registratio
     registrations_.erase(id);
 }
 
+InputChange InputStore::pods_told(const nri::News& news) {
+  InputChange change{pods_.take(news)};
+  std::erase_if(change.sandboxes, [this](const SandboxId& id) { return !known(id); });
+  return change;
+}
+
 Assembled InputStore::inputs(const SandboxId& id) const {
   std::vector<Bundle> claiming;
   std::vector<Condition> problems;
@@ -224,6 +230,7 @@ Assembled InputStore::inputs(const SandboxId& id) const {
   }
   if (const auto it = registrations_.find(id); it != registrations_.end())
     assembled.inputs.registration = it->second;
+  if (const auto* pod = pods_.find(id)) assembled.inputs.node = *pod;
   if (kata_config_) {
     assembled.inputs.kata_config_only = kata_config_->only;
     assembled.inputs.kata_config_where = kata_config_->where;

@@ -17,6 +17,7 @@
 #include "identify/recognise.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
+#include "nri/pod_book.hpp"
 #include "observe/file_trouble.hpp"
 #include "observe/kata_config.hpp"
 #include "oci/bundle_json.hpp"
@@ -45,6 +46,8 @@ class InputStore final {
   void set_registration(const SandboxId& id, std::optional<Registration> registration);
   /// Kata's configuration.toml, read by the caller.
   void set_kata_config(std::optional<KataConfig> config) { kata_config_ = std::move(config); }
+  /// What the engine tells of pods through NRI; of those that nobody else names it stays unread.
+  [[nodiscard]] InputChange pods_told(const nri::News& news);
   void set_config(const Config& config) { config_ = config; }
 
   /// Everything known about one sandbox, with conditions (ForeignContainer, BundleUnreadable).
@@ -96,6 +99,7 @@ class InputStore final {
   std::set<std::string> troubled_bundles_;  ///< directories
   std::set<SandboxId> troubled_states_;
   std::map<SandboxId, Registration> registrations_;
+  nri::PodBook pods_;
   std::optional<KataConfig> kata_config_;
 };
 

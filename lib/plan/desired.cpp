@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "identify/disagree.hpp"
 #include "kernel/limit_text.hpp"
 #include "layout/layout.hpp"
 #include "layout/scope.hpp"
@@ -174,6 +175,8 @@ Desired decide(const Config& config, const Observed& observed) {
   auto sizing_conditions = sizing.conditions;
   append(sizing_conditions);
   add_process_conditions(observed, want.conditions);
+  if (auto differs = node_data_disagreement(observed.inputs))
+    want.conditions.push_back(std::move(*differs));
   if (auto elsewhere = charged_elsewhere(observed))
     want.conditions.push_back(std::move(*elsewhere));
   want.processes = wanted_processes(config, observed, want.form, *paths, usable);

@@ -8,6 +8,7 @@
 #include "model/limit_files.hpp"
 #include "model/ticks.hpp"
 #include "sizing/containers.hpp"
+#include "sizing/overhead.hpp"
 #include "sizing/sizing.hpp"
 
 namespace kcg {
@@ -158,6 +159,25 @@ void add_memory(SandboxView& view) {
   }
 }
 
+/// What nobody said in the bundle, and what the pod asked for.
+void add_asked(SandboxView& view, const SandboxInputs& inputs) {
+  for (const auto& [amounts, source] : granted_overheads(inputs)) {
+    if (amounts == PodAmounts{} || !view.asked.overhead_source.empty()) continue;
+    view.asked.overhead = amounts;
+    view.asked.overhead_source = source;
+  }
+  if (!inputs.node) return;
+  const auto& node = *inputs.node;
+  if (view.pod_namespace.empty()) view.pod_namespace = node.pod.ns;
+  if (view.pod_name.empty()) view.pod_name = node.pod.name;
+  if (view.pod_uid.empty()) view.pod_uid = node.pod.uid;
+  if (view.handler.empty()) view.handler = node.handler;
+  view.asked.labels = node.labels;
+  view.asked.cpu_request_milli = node.cpu_request_milli;
+  view.asked.limits = node.limits;
+  if (node.cpu_request_milli || node.limits != PodAmounts{}) view.asked.requests_source = "nri";
+}
+
 void add_inputs(SandboxView& view, const SandboxInputs& inputs) {
   view.id = inputs.id.str();
   if (inputs.bundle) {
@@ -174,6 +194,7 @@ void add_inputs(SandboxView& view, const SandboxInputs& inputs) {
     if (!reg->handler.empty()) view.handler = reg->handler;
   }
   view.containers = known_containers(inputs);
+  add_asked(view, inputs);
 }
 
 }  // namespace

@@ -126,8 +126,30 @@ Json array_of(const std::vector<Part>& parts, Json (*make)(const Part&)) {
   return array;
 }
 
+Json amounts_json(const PodAmounts& amounts, const char* memory, const char* cpu) {
+  Json object;
+  if (amounts.memory) object[memory] = *amounts.memory;
+  if (amounts.cpu_milli) object[cpu] = *amounts.cpu_milli;
+  return object;
+}
+
+/// Only what somebody said.
+void put_asked(Json& object, const PodAsked& asked) {
+  if (!asked.labels.empty()) object["labels"] = json_parts::text_map(asked.labels);
+  if (!asked.requests_source.empty()) {
+    auto& requests = object["pod_requests"];
+    requests = amounts_json(asked.limits, "memory_limit_bytes", "cpu_limit_milli");
+    if (asked.cpu_request_milli) requests["cpu_milli"] = *asked.cpu_request_milli;
+    requests["source"] = asked.requests_source;
+  }
+  if (asked.overhead_source.empty()) return;
+  object["pod_overhead"] = amounts_json(asked.overhead, "memory_bytes", "cpu_milli");
+  object["pod_overhead"]["source"] = asked.overhead_source;
+}
+
 Json everything(const SandboxView& view) {
   Json object = overview(view);
+  put_asked(object, view.asked);
   put_known(object, "pod_cgroup", view.pod_cgroup);
   if (!view.pod_limits.empty()) object["pod_limits"] = json_parts::text_map(view.pod_limits);
   put_known(object, "sandbox_cgroup", view.sandbox_cgroup);

@@ -22,6 +22,7 @@ std::uint64_t plugged_memory(const SandboxInputs& inputs) {
 }
 
 Bound memory_bound(std::uint64_t bytes, const std::string& formula, std::uint64_t page_size) {
+  if (bytes == 0) return {std::nullopt, formula + " = 0, which no VM needs, so unlimited"};
   const auto rounded = round_up(bytes, page_size).value_or(kUnlimitedMemory);
   if (rounded >= kUnlimitedMemory)
     return {std::nullopt, formula + ": more than the kernel can limit, so unlimited"};

@@ -35,6 +35,7 @@ void fill_resources(const SandboxInputs& inputs, const Bundle* bundle, Container
   };
   if (inputs.registration && take(inputs.registration->containers, ResourceSource::registration))
     return;
+  if (inputs.node && take(inputs.node->containers, ResourceSource::nri)) return;
   if (inputs.kata && take(inputs.kata->containers, ResourceSource::kata_state)) return;
   if (bundle != nullptr) container.resources = bundle->resources;
 }

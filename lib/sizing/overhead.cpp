@@ -31,13 +31,16 @@ std::optional<Annotation> find_annotation(const SandboxInputs& inputs) {
   if (inputs.bundle && inputs.bundle->overhead_annotation)
     return Annotation{*inputs.bundle->overhead_annotation,
                       inputs.bundle->directory + "/config.json"};
+  if (inputs.node && inputs.node->overhead_annotation)
+    return Annotation{*inputs.node->overhead_annotation, "the pod (NRI)"};
   return std::nullopt;
 }
 
 std::string handler_of(const SandboxInputs& inputs) {
   if (inputs.registration && !inputs.registration->handler.empty())
     return inputs.registration->handler;
-  return inputs.bundle ? inputs.bundle->handler : "";
+  if (inputs.bundle && !inputs.bundle->handler.empty()) return inputs.bundle->handler;
+  return inputs.node ? inputs.node->handler : "";
 }
 
 std::uint64_t mib_to_bytes(std::uint64_t mib) {
@@ -57,6 +60,16 @@ Result<std::uint64_t> parse_overhead_annotation(std::string_view text, std::uint
     return fail(0, "it is larger than overhead.max_mib, which is {}", max_mib);
   if (*value == 0) return fail(0, "it is 0; the smallest overhead is 1 MiB");
   return *value;
+}
+
+std::vector<GrantedOverhead> granted_overheads(const SandboxInputs& inputs) {
+  std::vector<GrantedOverhead> found;
+  if (const auto& said = inputs.registration)
+    found.push_back({{said->memory_overhead, said->cpu_overhead_milli}, "registration"});
+  if (const auto& bundle = inputs.bundle)
+    found.push_back({{bundle->pod_overhead_memory, bundle->pod_overhead_cpu_milli}, "bundle"});
+  if (const auto& node = inputs.node) found.push_back({node->overhead, "nri"});
+  return found;
 }
 
 namespace sizing {
@@ -83,39 +96,30 @@ void apply_config(const Config& config, const SandboxInputs& inputs, OverheadCho
   out.cpu = {"CPU overhead", fmt::format("{} millicores", out.value.cpu_milli), source("millicpu")};
 }
 
-/// Value: the pod's own overhead as one source tells it.
-struct PodOverhead {
-  std::optional<std::uint64_t> memory, cpu_milli;
-  std::string source;
-};
-
-/// A caller on the bus knows best; CRI-O notes in the bundle what the kubelet told it.
-std::vector<PodOverhead> pod_overheads(const SandboxInputs& inputs) {
-  std::vector<PodOverhead> found;
-  if (const auto& said = inputs.registration)
-    found.push_back({said->memory_overhead, said->cpu_overhead_milli,
-                     "the pod's own overhead (D-Bus registration)"});
-  if (const auto& bundle = inputs.bundle)
-    found.push_back({bundle->pod_overhead_memory, bundle->pod_overhead_cpu_milli,
-                     "the pod's own overhead, annotation io.kubernetes.cri-o.PodLinuxOverhead in " +
-                         bundle->directory + "/config.json"});
-  return found;
+/// Where an overhead that the pod was granted stands, for people.
+std::string granted_text(const SandboxInputs& inputs, std::string_view source) {
+  if (source == "registration") return "the pod's own overhead (D-Bus registration)";
+  if (source == "nri") return "the pod's own overhead (NRI)";
+  return "the pod's own overhead, annotation io.kubernetes.cri-o.PodLinuxOverhead in " +
+         inputs.bundle->directory + "/config.json";
 }
 
 /// Rank 2. A pod without overhead has none to tell: 0 bytes are not an answer.
 bool apply_pod(const SandboxInputs& inputs, OverheadChoice& out) {
   bool cpu = false, memory = false;
-  for (const auto& one : pod_overheads(inputs)) {
-    if (one.cpu_milli && !cpu) {
+  for (const auto& [amounts, source] : granted_overheads(inputs)) {
+    if (amounts.cpu_milli && !cpu) {
       cpu = true;
-      out.value.cpu_milli = *one.cpu_milli;
-      out.cpu = {"CPU overhead", fmt::format("{} millicores", *one.cpu_milli), one.source};
+      out.value.cpu_milli = *amounts.cpu_milli;
+      out.cpu = {"CPU overhead", fmt::format("{} millicores", *amounts.cpu_milli),
+                 granted_text(inputs, source)};
     }
-    if (one.memory.value_or(0) == 0 || memory) continue;
+    if (amounts.memory.value_or(0) == 0 || memory) continue;
     memory = true;
-    out.value.memory_bytes = *one.memory;
+    out.value.memory_bytes = *amounts.memory;
     out.value.source = OverheadSource::pod;
-    out.memory = {"memory overhead", fmt::format("{}", *one.memory), one.source};
+    out.memory = {"memory overhead", fmt::format("{}", *amounts.memory),
+                  granted_text(inputs, source)};
   }
   return memory;
 }
@@ -158,7 +162,8 @@ Explanation::Input other_sources(const Config& config, const SandboxInputs& inpu
       : mib       ? fmt::format("{} MiB", *mib)
                   : "not valid");
   std::uint64_t pod = 0;
-  for (const auto& one : pod_overheads(inputs)) pod = pod > 0 ? pod : one.memory.value_or(0);
+  for (const auto& [amounts, source] : granted_overheads(inputs))
+    pod = pod > 0 ? pod : amounts.memory.value_or(0);
   add(OverheadSource::pod, "pod", pod == 0 ? "none" : fmt::format("{} MiB", pod / kMib));
   const auto handler = handler_of(inputs);
   const auto known = config.overhead.handlers.find(handler);

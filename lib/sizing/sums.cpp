@@ -44,6 +44,8 @@ std::string source_text(const SandboxInputs& inputs, const Container& container,
   switch (container.source) {
     case ResourceSource::registration:
       return "D-Bus registration";
+    case ResourceSource::nri:
+      return "the engine (NRI)";
     case ResourceSource::kata_state:
       return inputs.kata ? inputs.kata->place() : "";
     case ResourceSource::bundle:
@@ -140,6 +142,10 @@ void sum_memory(const SandboxInputs& inputs, const std::vector<Container>& conta
     total = inputs.bundle->total_memory;
     total_input = {"the engine's memory total for the pod", fmt::format("{}", *total),
                    total_source(*inputs.bundle, "memory")};
+  } else if (inputs.node && inputs.node->limits.memory) {
+    total = inputs.node->limits.memory;
+    total_input = {"the engine's memory total for the pod", fmt::format("{}", *total),
+                   "the engine (NRI)"};
   }
   out.memory_now =
       add_up(inputs, containers, "memory", "memory.limit", memory_part, out.conditions);

@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = load_config({{"dump", dump(*loaded)}});
   require(again.has_value(), "a dump loads");
   require(*again == *loaded, "a dump says the same");
-  const auto reloaded = after_reload(Config{}, *loaded);
-  require(after_reload(Config{}, reloaded.config).needs_restart.empty(), "a reload settles");
+  const Config running;
+  const auto reloaded = after_reload(running, *loaded);
+  require(after_reload(running, reloaded.config).needs_restart.empty(), "a reload settles");
   return 0;
 }

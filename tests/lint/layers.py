@@ -10,6 +10,7 @@ LAYER = {
     "model": 1,
     "kernel": 2,
     "oci": 2,
+    "nri": 2,
     "config": 3,
     "identify": 3,
     "layout": 3,

@@ -7,7 +7,7 @@ import lint
 
 PURE = tuple(
     f"lib/{room}"
-    for room in ("model", "kernel", "oci", "config", "identify", "layout", "sizing", "plan",
+    for room in ("model", "kernel", "oci", "nri", "config", "identify", "layout", "sizing", "plan",
                  "record", "show")
 )
 # In a pure layer: standard headers without I/O or threads, and these.

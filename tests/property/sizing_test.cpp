@@ -19,6 +19,7 @@
 namespace kcg {
 namespace {
 
+const Config kDefaults;
 constexpr int kRounds = 20'000;
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kPage = 4096;
@@ -110,6 +111,12 @@ SandboxInputs random_inputs(Random& random) {
     out.kata = KataState();
     out.kata->boot_memory_mib = random.number();
     out.kata->hotplugged_memory_mib = random.number();
+  }
+  if (random.chance(2)) {
+    out.node = NodeData();
+    out.node->overhead = {random.maybe(random.number()), random.maybe(random.number() >> 10)};
+    out.node->limits.memory = random.maybe(random.number());
+    out.node->containers["c1"] = random_resources(random);
   }
   return out;
 }
@@ -320,9 +327,9 @@ TEST(SizingProperty, MonotoneInEachInput) {
     request.history.container_started = true;
     request.history.largest_memory_sum = random.number() >> 2;
     request.vcpus = static_cast<std::uint32_t>(random.below(200));
-    const auto before = size({}, inputs, request);
+    const auto before = size(kDefaults, inputs, request);
     raises.at(random.below(raises.size()))(inputs, request, random);
-    const auto after = size({}, inputs, request);
+    const auto after = size(kDefaults, inputs, request);
     EXPECT_GE(after.memory_max.value_or(kUnlimited), before.memory_max.value_or(kUnlimited));
     const auto value = [](const Sizing& sizing, const char* key) {
       for (const auto& file : sizing.vcpu)
@@ -353,7 +360,7 @@ TEST(SizingProperty, MemoryNeverShrinksWhileTheVmLives) {
         inputs.containers.push_back(container(i, random_resources(random)));
       for (auto& bundle : inputs.containers)
         if (!random.chance(4)) bundle.resources.memory_limit = 1 + random.signed_number() / 4;
-      const auto sizing = size({}, inputs, request);
+      const auto sizing = size(kDefaults, inputs, request);
       if (sizing.memory_max) {
         EXPECT_GE(*sizing.memory_max, largest) << "moment " << moment;
         largest = *sizing.memory_max;

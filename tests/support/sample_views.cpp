@@ -52,6 +52,17 @@ std::vector<GroupView> v2_groups() {
           group(GroupRole::vmm, below("vmm"), GroupType::threaded), shim};
 }
 
+PodAsked asked() {
+  PodAsked pod;
+  pod.overhead = {160 * kMiB, 250};
+  pod.overhead_source = "nri";
+  pod.cpu_request_milli = 1500;
+  pod.limits = {512 * kMiB, 1500};
+  pod.requests_source = "nri";
+  pod.labels = {{"app", "nginx"}};
+  return pod;
+}
+
 std::vector<Container> containers() {
   Container app;
   app.id = "aaaa1111";
@@ -133,6 +144,7 @@ SandboxView degraded() {
       thread(4240, 4242, ThreadClass::vcpu, "CPU 1/KVM", kPod, below("vcpu"))};
   view.groups = v2_groups();
   view.containers = containers();
+  view.asked = asked();
   view.conditions = {
       {{ConditionName::parent_undersized, "have 1 GiB, need 1118 MiB: /kubepods/burstable/pod1"},
        kStart + 60},

@@ -82,6 +82,36 @@ void add_conditions(Facts& facts, const Style& style, const SandboxView& view) {
   for (const auto& line : now) facts.line(2, with_short_paths(style, view, line), Paint::bad);
 }
 
+/// Of what was said.
+std::string requests_text(const PodAsked& asked) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  if (asked.cpu_request_milli) add(cpus_text(*asked.cpu_request_milli) + " requested");
+  if (asked.limits.memory) add("at most " + size_text(*asked.limits.memory));
+  if (asked.limits.cpu_milli) add("at most " + cpus_text(*asked.limits.cpu_milli));
+  return out.empty() ? out : fmt::format("{} (from: {})", out, asked.requests_source);
+}
+
+std::string granted_text(const PodAsked& asked) {
+  if (asked.overhead_source.empty()) return "";
+  const auto memory = asked.overhead.memory ? size_text(*asked.overhead.memory) : "no memory";
+  const auto cpu = asked.overhead.cpu_milli ? cpus_text(*asked.overhead.cpu_milli) : "no CPU";
+  return fmt::format("{} and {} (from: {})", memory, cpu, asked.overhead_source);
+}
+
+std::string labels_text(const PodAsked& asked) {
+  std::string out;
+  for (const auto& [key, value] : asked.labels)
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", key, value);
+  return out;
+}
+
+void add_asked(Facts& facts, const PodAsked& asked) {
+  facts.add("pod requests", requests_text(asked));
+  facts.add("pod overhead", granted_text(asked));
+  facts.add("pod labels", labels_text(asked));
+}
+
 void add_containers(Facts& facts, const SandboxView& view) {
   if (view.containers.empty()) return;
   facts.title("Containers");
@@ -141,6 +171,7 @@ std::string render_show(const Style& style, const SandboxView& view, const std::
   facts.add("engine", view.engine == Engine::none ? "" : name(view.engine));
   facts.add("handler", view.handler);
   facts.add("pod uid", view.pod_uid);
+  add_asked(facts, view.asked);
   add_containers(facts, view);
   add_conditions(facts, style, view);
   if (!events.empty()) facts.title("What happened");

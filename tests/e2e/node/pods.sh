@@ -15,6 +15,7 @@ pod_memory_mib=1024      # of the pod's cgroup: containers and overhead; 0: no l
 pod_quota=75000          # of the pod's cgroup, us per 100 ms
 sandbox_memory_mib=268   # the engine's total of all containers; 0: it does not say
 memory_overhead=350      # the annotation; "": none
+pod_overhead_mib=0       # the RuntimeClass's, which the engine passes on through NRI alone; 0: none
 more_annotations=        # in protobuf's text format
 container_attempt=0      # how often the next container has been started before
 container_cpus=          # of the next container: "0-1"; "": any
@@ -96,6 +97,7 @@ $more_annotations
 linux {
   cgroup_parent: "$(<"/run/pods/$1/parent")"
   security_context { namespace_options { network: NODE } }
+  overhead { memory_limit_in_bytes: $((pod_overhead_mib << 20)) }
   resources { memory_limit_in_bytes: $((sandbox_memory_mib << 20))
     cpu_period: 100000 cpu_quota: 50000 cpu_shares: 512 }
 }

@@ -117,6 +117,12 @@ TEST(Doctor, EachCheckSeesItsOwnTrouble) {
        check_systemd, Verdict::ok, "not wanted"},
       {"degraded", [](Facts& f) { f.sandboxes->push_back(kcg::samples::degraded()); },
        check_sandboxes, Verdict::failed, "1 of 3 needs a look"},
+      {"NRI is not enabled", [](Facts& f) { f.daemon.parts["NRI"] = "down"; }, check_nri,
+       Verdict::ok, "io.containerd.nri.v1.nri"},
+      {"NRI is not wanted", [](Facts& f) { f.config->nri.mode = NriMode::off; }, check_nri,
+       Verdict::ok, "not wanted"},
+      {"nobody to ask about NRI", [](Facts& f) { f.daemon.running = false; }, check_nri,
+       Verdict::unchecked, "does not run"},
       {"none", [](Facts& f) { f.sandboxes->clear(); }, check_sandboxes, Verdict::ok, "none"},
       {"blind",
        [](Facts& f) {

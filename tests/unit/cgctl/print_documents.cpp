@@ -78,11 +78,8 @@ cgctl::DaemonState daemon() {
   state.mode = "enforce";
   state.hierarchy = "v2";
   state.problems = {"process events: proc connector: refused; placed by the resync only"};
-  state.parts = {{"bundles", "working"},
-                 {"groups", "working"},
-                 {"bus", "working"},
-                 {"process events", "fallback"},
-                 {"systemd", "down"}};
+  state.parts = {{"bundles", "working"}, {"groups", "working"},          {"bus", "working"},
+                 {"NRI", "working"},     {"process events", "fallback"}, {"systemd", "down"}};
   state.placements = cgctl::PlacementTimes{42, 4100, 12'200};
   state.process = cgctl::DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
   return state;

@@ -22,6 +22,7 @@ cgctl::doctor::Facts sound_node() {
   facts.daemon.running = true;
   facts.daemon.version = version();
   facts.daemon.mode = "enforce";
+  facts.daemon.parts["NRI"] = "working";
   facts.daemon.process = cgctl::DaemonProcess{77, 266'400, 4'510'000, 12ULL << 20};
   facts.sandboxes = {legacy(), legacy()};
   facts.kubelet_driver = "systemd";

@@ -220,6 +220,25 @@ TEST_F(Inputs, AnIdThatIsNoneIsNobodys) {
   EXPECT_TRUE(store_->ids().empty());
 }
 
+TEST_F(Inputs, WhatTheEngineTellsOfAPodStandsBesideItsBundle) {
+  nri::News news;
+  for (const auto* id : {"S", "of-runc"}) {
+    news.pods.push_back({id, {}});
+    news.pods.back().data.overhead.memory = 160;
+    news.pods.back().data.pod.name = "another";
+  }
+  EXPECT_TRUE(store_->pods_told(news).sandboxes.empty()) << "nobody is looked at for it";
+  EXPECT_FALSE(store_->known(id_of("S")));
+  (void)add("S", sandbox_json("S"));
+  ASSERT_TRUE(store_->inputs(id_of("S")).inputs.node) << "it was told before the bundle was seen";
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.node->overhead.memory, 160U);
+  EXPECT_EQ(store_->pods_told(news).sandboxes, Ids{id_of("S")});
+  nri::News gone;
+  gone.pods_gone = {"S"};
+  EXPECT_EQ(store_->pods_told(gone).sandboxes, Ids{id_of("S")});
+  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.node);
+}
+
 TEST_F(Inputs, RegistrationsAreKnownWithoutABundle) {
   Registration registration;
   registration.cgroups_path = "/p/R";

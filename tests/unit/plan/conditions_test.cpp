@@ -249,6 +249,12 @@ const Row kRows[] = {
      work, true},
     {input_unreadable, v2, [](auto& w) { w.scenario.config.limits.max_threads_per_sandbox = 4; },
      [](auto& w) { w.scenario.config.limits.max_threads_per_sandbox = 4096; }},
+    {node_data_disagrees, v2,
+     [](auto& w) {
+       w.assembled.inputs.bundle->pod.name = "web";
+       w.assembled.inputs.node.emplace().pod.name = "another";
+     },
+     [](auto& w) { w.assembled.inputs.node.reset(); }},
     {write_failed, v2, [](auto& w) { fail_all(w, FakeWrite::Kind::make, "", EACCES); }, work, true},
     {scope_failed, own_scope, [](auto& w) { w.manager = nullptr; },
      [](auto& w) { w.manager = &w.systemd; }, true},

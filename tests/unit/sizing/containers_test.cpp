@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sizing/containers.hpp"
@@ -27,6 +29,7 @@ std::vector<std::string> counted(const SandboxInputs& inputs) {
   std::vector<std::string> out;
   for (const auto& c : counted_containers(inputs)) {
     const char* source = c.source == ResourceSource::registration ? "registration"
+                         : c.source == ResourceSource::nri        ? "nri"
                          : c.source == ResourceSource::kata_state ? "kata"
                                                                   : "bundle";
     out.push_back(c.id + " " + source);
@@ -92,6 +95,38 @@ TEST(Sizing, CrioTellsThePodsOwnOverhead) {
   EXPECT_EQ(size({}, pod, {}).memory_max, (2048 + 512 + 200) * kMib) << "the bus is asked first";
 }
 
+TEST(Sizing, NriTellsThePodsOwnOverhead) {
+  auto pod = inputs_of(json::parse(R"({"containers": [{"mib": 512}]})"));
+  EXPECT_EQ(size({}, pod, {}).memory_max, std::nullopt);
+  pod.node = NodeData();
+  pod.node->overhead = {160 * kMib, 300};
+  const auto sizing = size({}, pod, {});
+  EXPECT_EQ(sizing.memory_max, (2048 + 512 + 160) * kMib);
+  EXPECT_EQ(sizing.overhead, (Overhead{160 * kMib, 300, OverheadSource::pod}));
+  const auto* found = find(sizing, "memory.max of sandbox");
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(std::any_of(found->inputs.begin(), found->inputs.end(), [](const auto& input) {
+    return input.source == "the pod's own overhead (NRI)";
+  }));
+  pod.bundle->pod_overhead_memory = 200 * kMib;
+  EXPECT_EQ(size({}, pod, {}).memory_max, (2048 + 512 + 200) * kMib) << "the bundle counts";
+}
+
+TEST(Sizing, NriTellsAnAnnotationThatTheEngineDoesNotHandOn) {
+  auto pod = inputs_of(json::parse(R"({"containers": [{"mib": 512}]})"));
+  pod.node = NodeData();
+  pod.node->overhead_annotation = "200";
+  EXPECT_EQ(size({}, pod, {}).memory_max, (2048 + 512 + 200) * kMib);
+  EXPECT_EQ(size({}, pod, {}).overhead.source, OverheadSource::annotation);
+  pod.node->overhead_annotation = "200Mi";
+  const auto sizing = size({}, pod, {});
+  ASSERT_FALSE(sizing.conditions.empty());
+  EXPECT_EQ(sizing.conditions[0].condition, ConditionName::invalid_annotation);
+  EXPECT_NE(sizing.conditions[0].text.find("in the pod (NRI)"), std::string::npos);
+  pod.bundle->overhead_annotation = "300";
+  EXPECT_EQ(size({}, pod, {}).memory_max, (2048 + 512 + 300) * kMib) << "the bundle counts";
+}
+
 TEST(Sizing, CountsContainersAndPicksTheirFirstSource) {
   using List = std::vector<std::string>;
   auto pod = inputs_of(json::parse(R"({"containers": [{"mib": 1}, {"mib": 1}]})"));
@@ -101,6 +136,10 @@ TEST(Sizing, CountsContainersAndPicksTheirFirstSource) {
   pod.kata->containers["c1"] = {};     // updated in place
   pod.kata->containers["ended"] = {};  // its bundle is gone
   EXPECT_EQ(counted(pod), (List{"c1 kata", "c2 bundle"}));
+  pod.node = NodeData();
+  pod.node->containers["c1"] = {};      // an update that Kata has not noted yet
+  pod.node->containers["nobody"] = {};  // of which there is no bundle
+  EXPECT_EQ(counted(pod), (List{"c1 nri", "c2 bundle"}));
   pod.registration = Registration();
   pod.registration->containers["c1"] = {};
   pod.registration->containers["s1"] = {};

@@ -20,7 +20,7 @@ constexpr std::array kChecks = {
     check_kernel,   check_namespaces, check_hierarchy, check_controllers,    check_libcgroup,
     check_pressure, check_debugfs,    check_inotify,   check_run_space,      check_config,
     check_bus,      check_daemon,     check_systemd,   check_process_events, check_driver,
-    check_layout,   check_annotation, check_sandboxes};
+    check_layout,   check_annotation, check_nri,       check_sandboxes};
 
 constexpr std::size_t kVerdictColumn = 11;  ///< "not checked"
 constexpr std::size_t kGap = 2;

@@ -48,6 +48,7 @@ struct Finding {
 /// One for each part of the daemon that does not work as it should.
 [[nodiscard]] std::vector<Finding> check_parts(const Facts& facts);
 [[nodiscard]] Finding check_systemd(const Facts& facts);
+[[nodiscard]] Finding check_nri(const Facts& facts);
 [[nodiscard]] Finding check_sandboxes(const Facts& facts);
 
 [[nodiscard]] Finding check_driver(const Facts& facts);

@@ -71,7 +71,7 @@ std::vector<Finding> check_parts(const Facts& facts) {
 
 Finding check_systemd(const Facts& facts) {
   constexpr const char* kCheck = "systemd";
-  const auto config = facts.config.value_or(Config{});
+  const auto& config = config_or_default(facts);
   if (config.systemd_address == "none")
     return good(kCheck, "not wanted ([systemd] address = \"none\")");
   if (facts.systemd) return good(kCheck, "can be asked for scopes");
@@ -81,6 +81,23 @@ Finding check_systemd(const Facts& facts) {
   // Only sandboxes that need a scope of ours suffer.
   if (finding.verdict == Verdict::failed) finding.verdict = Verdict::warning;
   return finding;
+}
+
+/// Without NRI nothing is wrong: less is known.
+Finding check_nri(const Facts& facts) {
+  constexpr const char* kCheck = "NRI";
+  const auto& config = config_or_default(facts);
+  if (config.nri.mode == NriMode::off) return good(kCheck, "not wanted ([nri] mode = \"off\")");
+  if (!facts.daemon.running) return unchecked(kCheck, "the daemon does not run");
+  const auto state = facts.daemon.parts.find("NRI");
+  if (state != facts.daemon.parts.end() && state->second == "working")
+    return good(kCheck, "connected to the engine");
+  return {
+      kCheck, Verdict::ok,
+      fmt::format("no engine at {}: pods' overhead and requests are not known", config.nri.socket),
+      "containerd 1.7: disable = false in [plugins.\"io.containerd.nri.v1.nri\"] of its "
+      "config.toml (2.x has it on); CRI-O: enable_nri = true in [crio.nri] (on from 1.30); "
+      "restart the engine"};
 }
 
 Finding check_sandboxes(const Facts& facts) {

@@ -85,7 +85,7 @@ Finding check_driver(const Facts& facts) {
   const auto kubelet = facts.kubelet_driver.value_or("");
   const auto systemd = count_driver(*facts.sandboxes, Driver::systemd);
   const auto cgroupfs = facts.sandboxes->size() - systemd;
-  const auto config = facts.config.value_or(Config{});
+  const auto& config = config_or_default(facts);
   if (systemd > 0 && config.systemd_address == "none")
     return warning(kCheck,
                    fmt::format("{} of the systemd driver, and [systemd] address = \"none\"",

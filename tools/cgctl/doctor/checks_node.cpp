@@ -75,7 +75,7 @@ Finding check_controllers(const Facts& facts) {
 Finding check_libcgroup(const Facts& facts) {
   constexpr const char* kCheck = "libcgroup";
   if (!facts.host) return unchecked(kCheck, "no hierarchy was found");
-  const auto config = facts.config.value_or(Config{});
+  const auto& config = config_or_default(facts);
   if (!(config.cgroup == Config::Cgroup{}))
     return unchecked(kCheck, "[cgroup] names another place than libcgroup reads");
   if (!facts.libcgroup)

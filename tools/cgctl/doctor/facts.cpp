@@ -128,7 +128,7 @@ Facts gather(const Options& options) {
   facts.kernel = kernel_release();
   facts.namespaces = own_namespaces();
   facts.config = node_config(options);
-  const auto config = facts.config.value_or(Config{});
+  const auto& config = config_or_default(facts);
   facts.host = discover_host(config.cgroup);
   facts.libcgroup = libcgroup_mounts();
   facts.pressure = read_proc("pressure/cpu");
@@ -146,6 +146,11 @@ Facts gather(const Options& options) {
   facts.named = named_kata_files(facts.containerd.value_or(std::vector<HandedOn>()),
                                  facts.crio.value_or(CrioConfigWords()));
   return facts;
+}
+
+const Config& config_or_default(const Facts& facts) {
+  static const Config kDefault;
+  return facts.config ? *facts.config : kDefault;
 }
 
 }  // namespace kcg::cgctl::doctor

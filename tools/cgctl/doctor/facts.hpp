@@ -62,4 +62,7 @@ struct Facts {
 /// Waits for the bus, the daemon (3 s) and the kernel (1 s), no longer.
 [[nodiscard]] Facts gather(const Options& options);
 
+/// What is configured; where that is not valid, the defaults.
+[[nodiscard]] const Config& config_or_default(const Facts& facts);
+
 }  // namespace kcg::cgctl::doctor

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The connection to an engine's NRI socket: it comes, goes, is silent, breaks off and returns.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "daemon/nri/client.hpp"
+#include "live/watch_rig.hpp"
+#include "support/nri_engine.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+using nri::FakeEngine;
+using nri::News;
+using nri::SaidPod;
+
+class Nri : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    config_.socket = ground_ / "nri/nri.sock";
+    make_directories(ground_ / "nri");
+  }
+  void start(Instant patience = std::chrono::seconds(30)) {
+    client_ = std::make_unique<NriClient>(
+        rig_.loop(), config_,
+        NriClientWiring{[this](const News& news) { news_.push_back(news); }, rig_.tell(),
+                        [](const std::string&) {}, patience});
+  }
+  void listen() { engine_ = std::make_unique<FakeEngine>(config_.socket); }
+  /// The engine does this while our loop runs. What it throws is a failure.
+  void engine_does(const std::function<void()>& act) {
+    std::string thrown;
+    std::thread engine([&] {
+      try {
+        act();
+      } catch (const std::exception& error) {
+        thrown = error.what();
+      }
+    });
+    const bool done = rig_.until(settled_);
+    engine.join();
+    EXPECT_TRUE(done);
+    EXPECT_EQ(thrown, "");
+  }
+  [[nodiscard]] bool lists(const std::string& id) const {
+    for (const auto& news : news_)
+      for (const auto& pod : news.pods)
+        if (pod.id == id && news.whole == News::Whole::last) return true;
+    return false;
+  }
+  void greeted_with(const std::string& id) {
+    settled_ = [this, id] { return client_->state() == PartState::working && lists(id); };
+    engine_does([&] { engine_->greet({{id}}); });
+  }
+
+  Playground ground_;
+  Rig rig_;
+  Config::Nri config_;
+  std::unique_ptr<FakeEngine> engine_;
+  std::vector<News> news_;
+  std::function<bool()> settled_;
+  std::unique_ptr<NriClient> client_;
+};
+
+TEST_F(Nri, IsReachedWhereItStandsAlready) {
+  listen();
+  start();
+  greeted_with("p1");
+  EXPECT_EQ(rig_.problem(), "");
+}
+
+TEST_F(Nri, IsWaitedForWhileThereIsNoSocket) {
+  config_.socket = ground_ / "later/nri/nri.sock";
+  start();
+  EXPECT_EQ(client_->state(), PartState::down);
+  EXPECT_EQ(rig_.problem(), "");
+  make_directories(ground_ / "later/nri");
+  listen();
+  greeted_with("p1");
+}
+
+TEST_F(Nri, ThatIsMissingIsAProblemOnlyWhereItIsWanted) {
+  config_.mode = NriMode::on;
+  start();
+  EXPECT_NE(rig_.problem().find("is NRI enabled in the engine?"), std::string::npos);
+  listen();
+  greeted_with("p1");
+  EXPECT_EQ(rig_.problem(), "");
+}
+
+TEST_F(Nri, ThatIsOffIsLeftAlone) {
+  config_.mode = NriMode::off;
+  listen();
+  start();
+  EXPECT_EQ(client_->state(), PartState::off);
+  EXPECT_EQ(rig_.problem(), "");
+}
+
+TEST_F(Nri, IsReachedAgainWhenTheEngineRestarts) {
+  listen();
+  start();
+  greeted_with("p1");
+  engine_.reset();
+  ASSERT_TRUE(rig_.until([&] { return client_->state() == PartState::down; }));
+  listen();
+  greeted_with("p2");
+  EXPECT_EQ(rig_.problem(), "");
+}
+
+TEST_F(Nri, ThatBreaksOffInTheMiddleIsReachedAgain) {
+  listen();
+  start();
+  settled_ = [&] { return client_->state() == PartState::working; };
+  engine_does([&] {
+    engine_->accept();
+    const auto call = nri::wire_call(1, "Synchronize", nri::synchronize_call({{"p1"}}, {}));
+    engine_->send(std::string_view(call).substr(0, call.size() / 2));
+    engine_->hang_up();
+    engine_->greet({{"p2"}});
+  });
+  EXPECT_FALSE(lists("p1"));
+  EXPECT_TRUE(lists("p2"));
+}
+
+TEST_F(Nri, ThatIsSilentIsLeft) {
+  listen();
+  start(std::chrono::milliseconds(50));
+  settled_ = [&] { return rig_.problem().find("in time") != std::string::npos; };
+  engine_does([&] {
+    engine_->accept();
+    EXPECT_TRUE(engine_->was_left());
+  });
+}
+
+TEST_F(Nri, ThatTalksNonsenseIsLeftAndToldOf) {
+  listen();
+  start();
+  settled_ = [&] {
+    return rig_.problem().find("a frame of 4294967295 bytes") != std::string::npos;
+  };
+  engine_does([&] {
+    engine_->accept();
+    engine_->send(std::string_view("\0\0\0\1\xff\xff\xff\xff", 8));
+  });
+}
+
+TEST_F(Nri, CallsAreAnsweredHoweverTheyAreCut) {
+  listen();
+  start();
+  settled_ = [&] { return !news_.empty() && !news_.back().pods_gone.empty(); };
+  engine_does([&] {
+    engine_->greet({});
+    const SaidPod pod{"p1"};
+    EXPECT_EQ(engine_->call("StateChange", nri::state_change(1, pod), 1).code, 0);
+    EXPECT_EQ(engine_->call("CreateContainer", nri::event_call(pod, {"c"}), 7).code, 0);
+    EXPECT_EQ(engine_->call("NeverHeardOf", "", 3).code, 12);
+    EXPECT_EQ(engine_->call("StateChange", nri::state_change(3, pod)).code, 0);
+  });
+}
+
+TEST_F(Nri, TellsFiveMegabytesInPartsOrAtOnce) {
+  std::vector<SaidPod> pods;
+  for (int i = 0; i < 5000; ++i)
+    pods.push_back({std::to_string(i), "web", "", {{"note", std::string(1000, 'x')}}});
+  listen();
+  start();
+  settled_ = [&] { return lists("at-once"); };
+  engine_does([&] {
+    engine_->accept();
+    EXPECT_EQ(engine_->call("Synchronize", nri::synchronize_call(pods, {}, true)).code, 0);
+    pods.push_back({"at-once"});
+    EXPECT_EQ(engine_->call("Synchronize", nri::synchronize_call(pods, {})).code, 0);
+  });
+}
+
+}  // namespace
+
+}  // namespace kcg::test
