@@ -64,8 +64,9 @@ TEST_F(InATerminal, WatchTellsEventsUntilItIsInterrupted) {
 }
 
 TEST_F(InATerminal, TheDaemonTellsAPersonNoPriorities) {
-  open_with(std::string(KCG_DAEMON) + " --config /nowhere.toml --check-config; cat");
+  open_with(std::string(KCG_DAEMON) + " --config /nowhere.toml --check-config; echo over; cat");
   ASSERT_TRUE(terminal_->expect("/nowhere.toml"));
+  ASSERT_TRUE(terminal_->expect("over"));
   EXPECT_EQ(terminal_->count("<3>"), 0U);
   press("C-c");
   EXPECT_TRUE(terminal_->expect("%exit"));

@@ -80,6 +80,7 @@ void add_conditions(Facts& facts, const Style& style, const SandboxView& view) {
     facts.line(4, one.condition.text);
   }
   for (const auto& line : now) facts.line(2, with_short_paths(style, view, line), Paint::bad);
+  facts.title("What it is");
 }
 
 /// Of what was said.
@@ -158,6 +159,7 @@ std::string render_show(const Style& style, const SandboxView& view, const std::
   if (view.created != 0)
     facts.add("running since", fmt::format("{} ({})", rfc3339(view.created),
                                            duration_text(style.now - view.created)));
+  add_conditions(facts, style, view);  // what people ask for, on their first screen
   facts.add("memory", memory_line(style, view));
   facts.add("overhead", overhead_text(style, view.overhead));
   facts.add("vcpus", fmt::format("{}", view.vcpus));
@@ -173,7 +175,6 @@ std::string render_show(const Style& style, const SandboxView& view, const std::
   facts.add("pod uid", view.pod_uid);
   add_asked(facts, view.asked);
   add_containers(facts, view);
-  add_conditions(facts, style, view);
   if (!events.empty()) facts.title("What happened");
   return facts.text() + events + "\n" + answer(style, view);
 }
