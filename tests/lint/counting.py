@@ -108,7 +108,7 @@ def checked(check: pathlib.Path, programs: dict, arguments: list) -> tuple[tuple
         for folder in ("tools/package", "tests/e2e"):
             (root / folder).mkdir(parents=True)
         shutil.copy(check, root / "tools/check")
-        called = ("install-deps", "format", "build", "run-tests", "debian13", "package/deb",
+        called = ("install-deps", "format", "build", "run-tests", "debian", "package/deb",
                   "package/tar", "package/rpm")
         for program in (*(f"tools/{tool}" for tool in called), "tests/e2e/run", "ninja"):
             script = f"#!/bin/bash\n{programs.get(program, WELL)}\n"

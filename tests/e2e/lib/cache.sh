@@ -3,9 +3,7 @@
 #
 # What is made once and kept below the cache, each under a hash of what it is made from: the node's
 # image, its frozen state, the daemon as it is installed there or packaged, and the programs of the
-# tests.
-
-suite_url=http://deb.debian.org/debian/dists/trixie/InRelease
+# tests; each for the Debian release of the node, `release`.
 
 hash_files() { find "$@" -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16; }
 
@@ -13,16 +11,17 @@ hash_files() { find "$@" -type f -print0 | sort -z | xargs -0 sha256sum | sha256
 # package. That it cannot be had is a failure: nobody knows then what would be tested.
 image_directory() {
   local key list=$scratch/InRelease
-  /usr/lib/apt/apt-helper -o Acquire::Retries=3 download-file "$suite_url" "$list" >"$scratch/apt" 2>&1 ||
+  /usr/lib/apt/apt-helper -o Acquire::Retries=3 download-file \
+    "http://deb.debian.org/debian/dists/$release/InRelease" "$list" >"$scratch/apt" 2>&1 ||
     { cat "$scratch/apt" >&2 && return 1; }
   key=$( (cd "$here" && hash_files image; sha256sum <"$list") | sha256sum | cut -c1-16)
-  if [[ ! -d $cache/node-$key ]]; then
+  if [[ ! -d $cache/node-$release-$key ]]; then
     echo "making the node's image" >&2
-    rm -rf --one-file-system "$cache"/node-[0-9a-f]*
-    "$here/image/make" "$cache/node-$key.new" >&2 || return
-    mv "$cache/node-$key.new" "$cache/node-$key"
+    rm -rf --one-file-system "$cache/node-$release"-*
+    "$here/image/make" "$cache/node-$release-$key.new" "$release" >&2 || return
+    mv "$cache/node-$release-$key.new" "$cache/node-$release-$key"
   fi
-  echo "$cache/node-$key"
+  echo "$cache/node-$release-$key"
 }
 
 # frozen_directory IMAGE: of this machine, and of these settings of the virtual machine
@@ -37,18 +36,18 @@ frozen_directory() {
   echo "$1/frozen-$key"
 }
 
-# compiled NAME HOW SOURCE...: a tar of what tools/debian13 makes when it is asked with HOW from these
+# compiled NAME HOW SOURCE...: a tar of what tools/debian makes when it is asked with HOW from these
 # sources; a copy that is this run's own, since the next one may make it anew.
 compiled() {
-  local name=$1 key
+  local name=$1-$release key
   local -a how
   read -ra how <<<"$2"
-  key=$(cd "$source_dir" && hash_files "${@:3}" meson.build meson_options.txt tools/debian13 tools/debian-root \
+  key=$(cd "$source_dir" && hash_files "${@:3}" meson.build meson_options.txt tools/debian tools/debian-root \
     tools/packages tools/meson.build)
   if [[ ! -e $cache/$name-$key.tar ]]; then
     echo "compiling for the node: $name" >&2
     rm -f "$cache/$name"-*
-    "$source_dir/tools/debian13" "${how[0]}" "$cache/$name-$key.new" "${how[@]:1}" >&2 || return
+    "$source_dir/tools/debian" "$release" "${how[0]}" "$cache/$name-$key.new" "${how[@]:1}" >&2 || return
     mv "$cache/$name-$key.new" "$cache/$name-$key.tar"
   fi
   cp "$cache/$name-$key.tar" "$scratch/$name.tar"
@@ -70,17 +69,18 @@ case_programs() {
 }
 
 # case_packages CASE: a directory with what tools/package makes of what is committed. Each line of the
-# case's file `packages.txt` names a directory in it, and the program and arguments that fill it.
+# case's file `packages.txt` names a directory in it, and the program and arguments that fill it, where
+# RELEASE is the node's.
 # What a node needs no debug symbols for is left out, and tars are unpacked: it has no zstd.
 case_packages() {
-  local key directory name words list=$here/cases/$1/packages.txt
+  local key directory name words kept=packages-$1-$release list=$here/cases/$1/packages.txt
   key=$({ cat "$list" && committed_sources; } | sha256sum | cut -c1-16) || return
-  directory=$cache/packages-$1-$key
+  directory=$cache/$kept-$key
   if [[ ! -d $directory ]]; then
     echo "packaging for the node: $1" >&2
-    rm -rf "$cache/packages-$1"-*
+    rm -rf "$cache/$kept"-*
     while read -r name words; do
-      package "$directory.new/$name" $words >&2 || return
+      package "$directory.new/$name" ${words//RELEASE/$release} >&2 || return
     done <"$list"
     mv "$directory.new" "$directory"
   fi

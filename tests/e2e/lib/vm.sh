@@ -14,7 +14,7 @@ run_qemu() {
   exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" \
     "$root/usr/bin/qemu-system-x86_64" \
     -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -L "$root/usr/lib/ipxe/qemu" \
-    -machine pc-q35-10.0 -accel tcg,thread=multi,tb-size=512 -cpu max -smp 2 \
+    -machine q35 -accel tcg,thread=multi,tb-size=512 -cpu max -smp 2 \
     -m "$node_memory_mib" -nodefaults -display none -no-reboot \
     -drive "file=$disk,if=none,id=root,format=raw,cache=unsafe" \
     -device virtio-blk-pci,drive=root,serial=root \
