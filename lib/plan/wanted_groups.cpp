@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/amounts.hpp"
 #include "base/text.hpp"
 #include "kernel/limit_text.hpp"
 #include "model/kata_groups.hpp"
@@ -262,8 +263,8 @@ class Builder final {
       if (!want || now->file(limit.key) == limit.value || *used <= *want) return false;
       out_.conditions.push_back(
           {ConditionName::limit_below_usage,
-           fmt::format("{}: {}={} is below the usage of {} bytes; not written, tried again later",
-                       into.ref.path.str(), limit.key, limit.value, *used)});
+           fmt::format("{}: {} of {} is below the usage of {}; not written, tried again later",
+                       into.ref.path.str(), limit.key, bytes_text(*want), bytes_text(*used))});
       return true;
     });
   }

@@ -3,6 +3,7 @@
 // What can be written of an amount, and what is wrong even without a write.
 #include <algorithm>
 
+#include "base/amounts.hpp"
 #include "sizing/memory.hpp"
 #include "sizing/parts.hpp"
 
@@ -60,10 +61,10 @@ void check_parent(const SizingRequest& request, const OverheadChoice& overhead, 
   const bool declared = source == OverheadSource::annotation || source == OverheadSource::pod;
   conditions.push_back(
       {ConditionName::parent_undersized,
-       fmt::format("{} allows {} bytes of memory, the containers and their overhead need {}, of "
+       fmt::format("{} allows {} of memory, the containers and their overhead need {}, of "
                    "which {} are overhead{}: give the RuntimeClass an overhead",
-                   request.parent.smallest_memory_group, have, *need, overhead.value.memory_bytes,
-                   declared ? "" : " by our guess"),
+                   request.parent.smallest_memory_group, bytes_text(have), bytes_text(*need),
+                   bytes_text(overhead.value.memory_bytes), declared ? "" : " by our guess"),
        declared ? Severity::error : Severity::info});
 }
 
@@ -78,11 +79,12 @@ void check_vm(const SandboxInputs& inputs, const SizingRequest& request,
   if (limit >= kUnlimitedMemory || need <= limit) return;
   conditions.push_back(
       {ConditionName::vm_larger_than_limit,
-       fmt::format("the VM has {} bytes of RAM and needs {} with its overhead, {} allows {}: a "
+       fmt::format("the VM has {} of RAM and needs {} with its overhead, {} allows {}: a "
                    "guest that uses all of it is killed (Kata's default_memory is not part of "
                    "what a pod is granted)",
-                   *ram, need, limit == above ? parent.smallest_memory_group : "the sandbox group",
-                   limit)});
+                   bytes_text(*ram), bytes_text(need),
+                   limit == above ? parent.smallest_memory_group : "the sandbox group",
+                   bytes_text(limit))});
 }
 
 }  // namespace kcg::sizing

@@ -4,6 +4,7 @@
 // gave the guest, nor what the kubelet granted the pod.
 #include "sizing/memory.hpp"
 
+#include "base/amounts.hpp"
 #include "sizing/parts.hpp"
 
 namespace kcg::sizing {
@@ -53,9 +54,10 @@ Sum memory_budget(const SandboxInputs& inputs, const BootMemory& boot, const Sum
   out.formula += ": exceeds 64 bits, so unlimited";
   conditions.push_back(
       {ConditionName::arithmetic_overflow,
-       fmt::format("{} bytes of boot memory, {} of the containers and {} of overhead exceed 64 "
+       fmt::format("{} of boot memory, {} of the containers and {} of overhead exceed 64 "
                    "bits; the sandbox's memory counts as unlimited",
-                   boot.bytes, plugged, overhead.value.memory_bytes)});
+                   bytes_text(boot.bytes), bytes_text(plugged),
+                   bytes_text(overhead.value.memory_bytes))});
   return out;
 }
 

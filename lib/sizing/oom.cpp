@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/amounts.hpp"
 #include "base/text.hpp"
 #include "kernel/keyed.hpp"
 #include "kernel/limit_text.hpp"
@@ -54,13 +55,14 @@ const GroupState* limiting(const Observed& observed, const GroupRef& killed) {
 }
 
 std::string told(std::optional<std::uint64_t> number) {
-  return number ? std::to_string(*number) : "not known";
+  return number ? bytes_text(*number) : "not known";
 }
 
-/// "B + S + O = 2147483648 + (536870912) + 367001600 = 3051356160 bytes"
+/// "its budget is B + S + O = 2048 MiB + (512 MiB) + 350 MiB = 2910 MiB"
 std::string budget_text(const Budget& budget) {
-  if (!budget.total) return "its budget has no bound: " + budget.formula;
-  return fmt::format("its budget is {} = {} bytes", budget.formula, *budget.total);
+  if (!budget.total) return "its budget has no bound: " + formula_text(budget.formula);
+  return fmt::format("its budget is {} = {}", formula_text(budget.formula),
+                     bytes_text(*budget.total));
 }
 
 std::string text_of(const Config& config, const Observed& observed, const GroupState& killed,
@@ -74,9 +76,9 @@ std::string text_of(const Config& config, const Observed& observed, const GroupS
         "{}: no group has a limit, so the node itself ran out; usage {}, peak {}; {}", head,
         told(usage_of(killed)), told(peak_of(killed)), budget);
   const bool ours = at->mark == observed.inputs.id.str();
-  return fmt::format("{}: {}, {}, allows {} bytes; usage {}, peak {}; {}", head, at->ref.path.str(),
-                     ours ? "the sandbox's own group" : "above the sandbox", *limit_of(*at),
-                     told(usage_of(*at)), told(peak_of(*at)), budget);
+  return fmt::format("{}: {}, {}, allows {}; usage {}, peak {}; {}", head, at->ref.path.str(),
+                     ours ? "the sandbox's own group" : "above the sandbox",
+                     bytes_text(*limit_of(*at)), told(usage_of(*at)), told(peak_of(*at)), budget);
 }
 
 /// Our own group was made for this sandbox: all that it counts is its own.

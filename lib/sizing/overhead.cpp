@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/amounts.hpp"
 #include "base/text.hpp"
 #include "sizing/overhead.hpp"
 #include "sizing/parts.hpp"
@@ -187,9 +188,9 @@ OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs
   if (local_vmm && out.value.memory_bytes < kPlausibleMib * kMib)
     out.conditions.push_back(
         {ConditionName::overhead_implausible,
-         fmt::format("a memory overhead of {} bytes is less than {} MiB, which no local VMM gets "
+         fmt::format("a memory overhead of {} is less than {} MiB, which no local VMM gets "
                      "along with; it comes from: {}",
-                     out.value.memory_bytes, kPlausibleMib, out.memory.source)});
+                     bytes_text(out.value.memory_bytes), kPlausibleMib, out.memory.source)});
   return out;
 }
 

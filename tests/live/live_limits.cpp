@@ -328,14 +328,14 @@ TEST_P(LiveLimits, AGuestThatOutgrowsItsMemoryIsToldOfAndItsNeighboursLive) {
   EXPECT_TRUE(wait_until([&] { return !alive(vmm); }));
   const auto expected = fmt::format(
       "sandbox '{}': OomKilled: the kernel killed 1 process in {} for lack of memory: {}, the "
-      "sandbox's own group, allows {} bytes; usage ",
-      sandbox->id(), sandbox->group(), sandbox->group(), (kBootMib + 64 + 96) * kMib);
+      "sandbox's own group, allows {} MiB; usage ",
+      sandbox->id(), sandbox->group(), sandbox->group(), kBootMib + 64 + 96);
   EXPECT_TRUE(wait_until([&] { return daemon_->log().find(expected) != std::string::npos; }))
       << expected;
   const auto budget = fmt::format(
-      "its budget is B + S + O = {} + ({} (the engine's memory total for the pod)"
-      ") + {} = {} bytes",
-      kBootMib * kMib, 64 * kMib, 96 * kMib, (kBootMib + 64 + 96) * kMib);
+      "its budget is B + S + O = {} MiB + (64 MiB (the engine's memory total for the pod)"
+      ") + 96 MiB = {} MiB",
+      kBootMib, kBootMib + 64 + 96);
   EXPECT_NE(daemon_->log().find(budget), std::string::npos) << budget;
   for (const auto& shown : {cgctl({"list"}), cgctl({"show", sandbox->id()})})
     EXPECT_NE(shown.find("OomKilled"), std::string::npos) << shown;
@@ -366,13 +366,13 @@ TEST_P(LiveLimits, WhatDoesNotFitIsSaidUntilItFits) {
   ASSERT_EQ(settle(*sandbox), "");
   const auto about = fmt::format("sandbox '{}': ", sandbox->id());
   EXPECT_TRUE(
-      logged(about + fmt::format("ParentUndersized: {} allows {} bytes of memory, the "
-                                 "containers and their overhead need {}, of which {} are overhead",
-                                 sandbox->pod_group(), 200 * kMib, 328 * kMib, 200 * kMib)));
+      logged(about + fmt::format("ParentUndersized: {} allows 200 MiB of memory, the containers "
+                                 "and their overhead need 328 MiB, of which 200 MiB are overhead",
+                                 sandbox->pod_group())));
   EXPECT_TRUE(
-      logged(about + fmt::format("VmLargerThanLimit: the VM has {} bytes of RAM and needs "
-                                 "{} with its overhead, {} allows {}",
-                                 128 * kMib, 328 * kMib, sandbox->pod_group(), 200 * kMib)));
+      logged(about + fmt::format("VmLargerThanLimit: the VM has 128 MiB of RAM and needs 328 MiB "
+                                 "with its overhead, {} allows 200 MiB",
+                                 sandbox->pod_group())));
   ASSERT_EQ(scribble(pod + "/memory.limit_in_bytes", std::to_string(400 * kMib)), 0);
   sandbox->ask("move-self");  // somebody has to look: nobody tells of a limit
   EXPECT_TRUE(logged(about + "ParentUndersized cleared"));

@@ -4,7 +4,9 @@
 // in a list at the end.
 #include <algorithm>
 
+#include "base/amounts.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "tools/cgctl/document_parts.hpp"
 #include "tools/cgctl/limits.hpp"
 #include "tools/cgctl/text.hpp"
@@ -54,34 +56,11 @@ std::string for_people(const std::string& subject, const std::string& value) {
   return limit_text(key, value).value_or("");
 }
 
-/// Of what counts bytes: "512 MiB" of whole mebibytes, so that sums can be followed.
-std::optional<std::string> bytes_text(std::string_view text) {
-  constexpr std::uint64_t kMiB = 1U << 20;
-  const auto bytes = parse_u64(text);
-  if (!bytes || *bytes < kMiB) return std::nullopt;
-  return *bytes % kMiB == 0 ? fmt::format("{} MiB", *bytes / kMiB) : size_text(*bytes);
-}
-
 /// "350 MiB" of "367001600" and of "367001600 (350 MiB)", all else as it is.
 std::string input_text(const std::string& topic, const std::string& value) {
   if (topic != "memory") return value;
-  return bytes_text(value.substr(0, value.find(' '))).value_or(value);
-}
-
-/// Its numbers of bytes as people say them: "B + S + O = 2048 MiB + (512 MiB) + 350 MiB". Digits
-/// within a path are none.
-std::string formula_text(const Style& style, const std::string& topic, const std::string& formula) {
-  if (style.raw || topic != "memory") return formula;
-  constexpr std::string_view kEnds = " ();,:";
-  std::string out;
-  for (std::size_t at = 0; at < formula.size();) {
-    const auto end = std::min(formula.find_first_of(kEnds, at), formula.size());
-    const auto word = formula.substr(at, end - at);
-    out += bytes_text(word).value_or(word);
-    if (end < formula.size()) out += formula[end];
-    at = end + 1;
-  }
-  return out;
+  const auto bytes = parse_u64(value.substr(0, value.find(' ')));
+  return bytes && *bytes >= kMib ? bytes_text(*bytes) : value;
 }
 
 /// Short values stand below each other, right-aligned, as parts of a sum; a long one behind its
@@ -126,8 +105,9 @@ std::string explanation(const Style& style, const Json& one, const Json& each, S
                   : fmt::format("{}: {} ({} = {}{})", topic, people, named, value, force);
   std::string out = paragraph(style, 0, {head, Paint::strong, ""});
   const auto formula = field(each, "formula");
+  const bool bytes = topic == "memory" && !style.raw;
   if (!formula.empty())
-    out += paragraph(style, 2, {"= " + formula_text(style, topic, formula), Paint::none, ""});
+    out += paragraph(style, 2, {"= " + (bytes ? formula_text(formula) : formula), Paint::none, ""});
   for (const auto& input : array(each, "inputs")) out += input_line(style, topic, input, sources);
   const auto change = field(each, "change");
   if (!change.empty()) out += paragraph(style, 2, {"To change it: " + change, Paint::none, ""});

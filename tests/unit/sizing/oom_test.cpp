@@ -70,11 +70,11 @@ TEST(OomKilled, AtTheSandboxsOwnLimitOnV2) {
   one.group(kOurs).files.insert(
       {{"memory.max", "603979776"}, {"memory.current", "4096"}, {"memory.peak", "603979776"}});
   one.group(kPod).files.insert({{"memory.max", "900000000"}, {"memory.current", "603990000"}});
-  EXPECT_EQ(one.text(),
-            "the kernel killed 2 processes in /kubepods/pod1/kata-sandbox-S for lack of memory: "
-            "/kubepods/pod1/kata-sandbox-S, the sandbox's own group, allows 603979776 bytes; usage "
-            "4096, peak 603979776; its budget is B + S + O = 2147483648 + (536870912) + 67108864 = "
-            "2751463424 bytes");
+  EXPECT_EQ(
+      one.text(),
+      "the kernel killed 2 processes in /kubepods/pod1/kata-sandbox-S for lack of memory: "
+      "/kubepods/pod1/kata-sandbox-S, the sandbox's own group, allows 576 MiB; usage 4096 "
+      "bytes, peak 576 MiB; its budget is B + S + O = 2048 MiB + (512 MiB) + 64 MiB = 2624 MiB");
 }
 
 TEST(OomKilled, AtThePodsLimitOnV1) {
@@ -86,11 +86,10 @@ TEST(OomKilled, AtThePodsLimitOnV1) {
   one.group(kPod).files.insert({{"memory.limit_in_bytes", "536870912"},
                                 {"memory.usage_in_bytes", "8192"},
                                 {"memory.max_usage_in_bytes", "536870912"}});
-  EXPECT_EQ(
-      one.text(),
-      "the kernel killed 1 process in /kubepods/pod1/kata-sandbox-S for lack of memory: "
-      "/kubepods/pod1, above the sandbox, allows 536870912 bytes; usage 8192, peak 536870912; "
-      "its budget is B + S + O = 2147483648 + (536870912) + 67108864 = 2751463424 bytes");
+  EXPECT_EQ(one.text(),
+            "the kernel killed 1 process in /kubepods/pod1/kata-sandbox-S for lack of memory: "
+            "/kubepods/pod1, above the sandbox, allows 512 MiB; usage 8192 bytes, peak 512 MiB; "
+            "its budget is B + S + O = 2048 MiB + (512 MiB) + 64 MiB = 2624 MiB");
 }
 
 TEST(OomKilled, WithoutAnyLimitTheNodeRanOut) {

@@ -17,7 +17,7 @@ systemctl stop containerd # which would end the shim, and with it the sandbox, a
 qmp 1 cont
 wait_for 60 "the end of the hypervisor" gone "/proc/$pid"
 told() { journal "SANDBOX_ID=$id" CONDITION=OomKilled | grep "$1"; }
-wait_for 30 "the daemon tells of it" told "134217728"
+wait_for 30 "the daemon tells of it" told "allows 128 MiB"
 shown() { [[ $(conditions "$id") == *OomKilled* ]]; }
 wait_for 30 "cgctl tells of it" shown
 systemctl start containerd
@@ -27,7 +27,7 @@ stop_pod 1
 nothing_left 1 "$id"
 # Who asks later, by the pod's name, is told the reason.
 past() { cgctl show default/pod-1 | tr '\n' ' '; }
-remembered() { [[ $(past) == *OomKilled*134217728*"It ended"* ]]; }
+remembered() { [[ $(past) == *OomKilled*"128 MiB"*"It ended"* ]]; }
 wait_for 30 "cgctl tells of the pod that is gone" remembered
 systemctl restart kata-cgroupd
 remembered || fail "a restart of the daemon has forgotten the pod: $(past)"
