@@ -18,6 +18,7 @@
 #include "model/config.hpp"
 #include "model/host.hpp"
 #include "model/sandbox_history.hpp"
+#include "model/usage.hpp"
 #include "model/view.hpp"
 
 namespace kcg {
@@ -74,6 +75,11 @@ class Manager {
   [[nodiscard]] virtual std::vector<RegisteredView> registered() const = 0;
   /// Bytes that the sandbox's group uses, read now; nullopt: not known. `id` is a full one here.
   [[nodiscard]] virtual std::optional<std::uint64_t> memory_used(const std::string& id) const = 0;
+  /// What its overhead was when it was measured last. `id` is a full one here.
+  [[nodiscard]] virtual OverheadMeasured overhead(const std::string& id) const = 0;
+  /// What was measured last, and counters that are at most measure.interval old. `id` is a full one
+  /// here; nullopt: no such sandbox, or nothing is measured.
+  [[nodiscard]] virtual std::optional<SandboxUsage> usage(const std::string& id) = 0;
   /// Observed afresh, with threads and groups.
   [[nodiscard]] virtual Result<SandboxView> view(const std::string& id) = 0;
   /// Full id of a full id or prefix.

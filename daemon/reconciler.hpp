@@ -24,7 +24,10 @@ class Reconciler final {
   void set_publisher(Publisher* publisher) { node_.announcer.set_publisher(publisher); }
 
   /// Loads what survived and learns which sandboxes there are; they are looked at in the loop.
-  void start() { resync_.start(); }
+  void start() {
+    resync_.start();
+    meter_.configure();
+  }
   /// What the engine tells through NRI.
   void pods_told(const nri::News& news) { node_.absorb(node_.inputs.pods_told(news)); }
   /// Every other source ends here.
@@ -43,7 +46,8 @@ class Reconciler final {
   Node node_;
   Passes passes_{node_};
   Resync resync_{node_};
-  NodeApi api_{node_, passes_, resync_};
+  Meter meter_{node_};
+  NodeApi api_{node_, passes_, resync_, meter_};
 };
 
 }  // namespace kcg

@@ -152,6 +152,8 @@ constexpr std::array kRows = {
         [](const View& a, const View& b) { return a.overhead.cpu_milli == b.overhead.cpu_milli; }},
     silent(bytes_row<&View::memory_used>("MemoryCurrent")),
     bytes_row<&View::memory_limit>("MemoryLimit"),
+    silent(bytes_row<&View::overhead_used>("MemoryOverheadUsed")),
+    silent(bytes_row<&View::overhead_peak>("MemoryOverheadPeak")),
     Row{"Limits", false, [](const View& v) { return Variant(clean(main_limits(v))); }, nullptr,
         [](const View& a, const View& b) { return main_limits(a) == main_limits(b); }},
     Row{"Threads", false, [](const View& v) { return list_variant(v.threads); },

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "daemon/bus/compat.hpp"
 #include "daemon/manager.hpp"
+#include "model/usage.hpp"
 #include "model/view.hpp"
 
 namespace kcg::bus {
@@ -24,8 +25,10 @@ namespace kcg::bus {
 /// Names of the properties that have another value in `after`.
 [[nodiscard]] std::vector<std::string> changed_properties(const SandboxView& before,
                                                           const SandboxView& after);
-/// What GetStats tells.
+/// What GetStats tells of one sandbox beside its usage.
 [[nodiscard]] Properties stats(const SandboxView& view);
+/// What was measured of it; what is not known has no key.
+[[nodiscard]] Properties usage_properties(const SandboxUsage& usage);
 
 /// What ListRegistrations tells of one, and back; the id is told beside it.
 [[nodiscard]] Properties registered_properties(const RegisteredView& view);

@@ -55,6 +55,10 @@ void ManagerObject::ListRegistrations(sdbus::Result<Described>&&) {
   list_registrations(context_, call_in_hand(getObject()));
 }
 
+void ManagerObject::GetStats(sdbus::Result<Described>&&) {
+  get_stats(context_, sandboxes_, call_in_hand(getObject()));
+}
+
 sdbus::ObjectPath ManagerObject::GetSandbox(const std::string& id) {
   return sdbus::ObjectPath(sandbox_path(or_throw(context_.manager.resolve(id))));
 }

@@ -40,6 +40,7 @@ class ManagerObject final
   void ListSandboxes(sdbus::Result<Listed>&& result) override;
   void ListIgnored(sdbus::Result<Described>&& result) override;
   void ListRegistrations(sdbus::Result<Described>&& result) override;
+  void GetStats(sdbus::Result<Described>&& result) override;
   sdbus::ObjectPath GetSandbox(const std::string& id) override;
   void RegisterSandbox(sdbus::Result<sdbus::ObjectPath>&& result, std::string id,
                        Properties properties) override;

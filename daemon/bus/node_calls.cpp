@@ -113,11 +113,14 @@ void put_on_desk(Context& context, const Call& call, AllSandboxes work) {
   put_on_desk(context, call, [kept] { return kept->step(); });
 }
 
-/// Memory is read now: it changes without a pass.
+/// Memory is read now, or was measured since: it changes without a pass.
 Properties current_overview(Context& context, const SandboxView& view) {
   auto out = overview(view);
   if (const auto used = context.manager.memory_used(view.id))
     out["MemoryCurrent"] = sdbus::Variant(*used);
+  const auto overhead = context.manager.overhead(view.id);
+  if (overhead.used) out["MemoryOverheadUsed"] = sdbus::Variant(*overhead.used);
+  if (overhead.peak) out["MemoryOverheadPeak"] = sdbus::Variant(*overhead.peak);
   return out;
 }
 
@@ -214,6 +217,36 @@ class AllRegistrations final {
   std::size_t next_ = 0;
 };
 
+/// Resource: what is measured of the sandboxes, one per step.
+class AllStats final {
+ public:
+  AllStats(Manager& manager, const SandboxObjects& sandboxes, const Call& call)
+      : manager_(manager), ids_(ids_of(sandboxes)), reply_(call.createReply()) {
+    reply_.openContainer("(sa{sv})");
+  }
+
+  bool step() {
+    if (next_ == ids_.size()) {
+      reply_.closeContainer();
+      reply_.send();
+      return false;
+    }
+    const auto& id = ids_[next_++];
+    const auto usage = manager_.usage(id);
+    if (!usage) return true;
+    reply_.openStruct("sa{sv}");
+    reply_ << id << usage_properties(*usage);
+    reply_.closeStruct();
+    return true;
+  }
+
+ private:
+  Manager& manager_;
+  std::vector<std::string> ids_;
+  sdbus::MethodReply reply_;
+  std::size_t next_ = 0;
+};
+
 /// Resource: the document of all sandboxes, one look per step.
 struct AllDocuments {
   Manager& manager;
@@ -266,6 +299,11 @@ void get_managed_objects(Context& context, const SandboxObjects& sandboxes, cons
 
 void list_ignored(Context& context, const Call& call) {
   const auto work = std::make_shared<AllIgnored>(context.manager, call);
+  put_on_desk(context, call, [work] { return work->step(); });
+}
+
+void get_stats(Context& context, const SandboxObjects& sandboxes, const Call& call) {
+  const auto work = std::make_shared<AllStats>(context.manager, sandboxes, call);
   put_on_desk(context, call, [work] { return work->step(); });
 }
 

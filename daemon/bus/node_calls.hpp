@@ -17,6 +17,7 @@ namespace kcg::bus {
 /// `sandboxes` must live as long as the context's desk.
 void list_sandboxes(Context& context, const SandboxObjects& sandboxes, const Call& call);
 void list_ignored(Context& context, const Call& call);
+void get_stats(Context& context, const SandboxObjects& sandboxes, const Call& call);
 void list_registrations(Context& context, const Call& call);
 void get_managed_objects(Context& context, const SandboxObjects& sandboxes, const Call& call);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/bus/convert.hpp"
+#include "daemon/bus/convert_parts.hpp"
 #include "daemon/bus/errors.hpp"
 #include "daemon/bus/names.hpp"
 #include "daemon/bus/node_calls.hpp"
@@ -70,7 +71,9 @@ void SandboxObject::Explain(sdbus::Result<std::string>&&) {
 
 std::map<std::string, sdbus::Variant> SandboxObject::GetStats() {
   const SandboxView* const now = context_.fresh.of(context_.manager, view_.id);
-  return stats(now == nullptr ? view_ : *now);
+  auto out = stats(now == nullptr ? view_ : *now);
+  if (const auto usage = context_.manager.usage(view_.id)) out.merge(usage_properties(*usage));
+  return out;
 }
 
 std::string SandboxObject::Id() { return published<std::string>("Id"); }
@@ -102,6 +105,12 @@ std::uint32_t SandboxObject::CpuOverheadMilli() {
   return published<std::uint32_t>("CpuOverheadMilli");
 }
 std::uint64_t SandboxObject::MemoryCurrent() { return published<std::uint64_t>("MemoryCurrent"); }
+std::uint64_t SandboxObject::measured(std::optional<std::uint64_t> OverheadMeasured::* part) const {
+  return (context_.manager.overhead(view_.id).*part).value_or(kUnlimited);
+}
+
+std::uint64_t SandboxObject::MemoryOverheadUsed() { return measured(&OverheadMeasured::used); }
+std::uint64_t SandboxObject::MemoryOverheadPeak() { return measured(&OverheadMeasured::peak); }
 std::uint64_t SandboxObject::MemoryLimit() { return published<std::uint64_t>("MemoryLimit"); }
 std::map<std::string, std::string> SandboxObject::Limits() {
   return published<std::map<std::string, std::string>>("Limits");

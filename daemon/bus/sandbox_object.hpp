@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class SandboxObject final
   [[nodiscard]] T published(const char* name) const;
   template <class T>
   [[nodiscard]] T fresh(const char* name);
+  [[nodiscard]] std::uint64_t measured(std::optional<std::uint64_t> OverheadMeasured::* part) const;
 
   void Reconcile(sdbus::Result<std::uint32_t>&& result, bool adopt) override;
   void Plan(sdbus::Result<std::string>&& result) override;
@@ -68,6 +70,8 @@ class SandboxObject final
   std::uint32_t CpuOverheadMilli() override;
   std::uint64_t MemoryCurrent() override;
   std::uint64_t MemoryLimit() override;
+  std::uint64_t MemoryOverheadUsed() override;
+  std::uint64_t MemoryOverheadPeak() override;
   std::map<std::string, std::string> Limits() override;
   std::vector<std::map<std::string, sdbus::Variant>> Threads() override;
   std::vector<std::map<std::string, sdbus::Variant>> Groups() override;

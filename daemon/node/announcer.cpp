@@ -17,6 +17,8 @@ namespace {
 /// Memory use changes all the time and is no news.
 SandboxView without_usage(SandboxView view) {
   view.memory_used.reset();
+  view.overhead_used.reset();
+  view.overhead_peak.reset();
   for (auto& group : view.groups) group.memory_current.reset();
   return view;
 }

@@ -80,6 +80,17 @@ std::optional<std::uint64_t> NodeApi::memory_used(const std::string& text) const
   return std::nullopt;
 }
 
+OverheadMeasured NodeApi::overhead(const std::string& text) const {
+  const auto id = SandboxId::parse(text);
+  const auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
+  return entry == nullptr ? OverheadMeasured{} : entry->overhead.measured();
+}
+
+std::optional<SandboxUsage> NodeApi::usage(const std::string& text) {
+  const auto id = SandboxId::parse(text);
+  return id ? meter_.usage(*id) : std::nullopt;
+}
+
 Result<std::string> NodeApi::resolve(const std::string& text) const {
   const auto id = node_.sandboxes.resolve(text);
   if (!id) return forward(id.error());
@@ -233,6 +244,7 @@ Status NodeApi::reload() {
   node_.inputs.set_config(node_.config);
   if (node_.follower != nullptr) node_.follower->set_mode(node_.config.mode);
   resync_.begin_interval();
+  meter_.configure();
   resync_.resync();
   return {};
 }

@@ -5,17 +5,18 @@
 
 #include "daemon/health.hpp"
 #include "daemon/manager.hpp"
+#include "daemon/node/meter.hpp"
 #include "daemon/node/passes.hpp"
 #include "daemon/node/resync.hpp"
 #include "show/plan_documents.hpp"
 
 namespace kcg {
 
-/// Resource: see the head of the file. Node, passes and resync outlive it.
+/// Resource: see the head of the file. Node, passes, resync and meter outlive it.
 class NodeApi final : public Manager {
  public:
-  NodeApi(Node& node, Passes& passes, Resync& resync)
-      : node_(node), passes_(passes), resync_(resync) {}
+  NodeApi(Node& node, Passes& passes, Resync& resync, Meter& meter)
+      : node_(node), passes_(passes), resync_(resync), meter_(meter) {}
 
   /// Where configuration is read again from, for Reload.
   void set_config_reader(std::function<Result<Config>()> reader) {
@@ -29,6 +30,8 @@ class NodeApi final : public Manager {
   [[nodiscard]] LatencyFacts placement_times() const override { return node_.placements.facts(); }
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;
+  [[nodiscard]] OverheadMeasured overhead(const std::string& id) const override;
+  [[nodiscard]] std::optional<SandboxUsage> usage(const std::string& id) override;
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
   [[nodiscard]] Result<std::string> resolve(const std::string& id) const override;
   [[nodiscard]] Result<std::string> plan_json(const std::string& id) override;
@@ -53,6 +56,7 @@ class NodeApi final : public Manager {
   Node& node_;
   Passes& passes_;
   Resync& resync_;
+  Meter& meter_;
   std::function<Result<Config>()> read_config_;
   const Health* health_ = nullptr;
 };

@@ -52,6 +52,11 @@ void Chronicle::note(const std::string& id, std::vector<SandboxEvent> events) {
   write_later(clock_.now() + kPause);
 }
 
+void Chronicle::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
+  histories_.overhead(id, vmm_start, peak);
+  write_later(clock_.now() + kPause);
+}
+
 void Chronicle::ended(const std::string& id) {
   if (histories_.ended(id, clock_.wall_seconds())) tell_last(id);
   write_later(clock_.now() + kPause);

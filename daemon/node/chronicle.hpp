@@ -5,6 +5,7 @@
 // by it; if it cannot be written, it is told once in a while and the work goes on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Chronicle final {
   void restore();
   void seen(const SandboxView& view);
   void note(const std::string& id, std::vector<SandboxEvent> events);
+  /// See Histories::overhead().
+  void overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak);
   void ended(const std::string& id);
   /// The whole node has been looked at: who lived before and is none of these ended unseen.
   void all_seen(const std::vector<SandboxId>& living);

@@ -33,6 +33,7 @@ PassWorld Passes::pass_world() const {
 
 PassOrder Passes::order(const Entry& entry, const Assembled& assembled) const {
   PassOrder order{node_.config, assembled, std::nullopt};
+  order.measured = entry.overhead.measured();
   const bool leave = node_.config.placement.existing == ExistingPolicy::leave;
   if (leave && !entry.adopted) order.managed_since = node_.managed_since;
   return order;

@@ -13,9 +13,11 @@
 
 #include "base/result.hpp"
 #include "daemon/node/scheduler.hpp"
+#include "measure/track.hpp"
 #include "model/ids.hpp"
 #include "model/sandbox_history.hpp"
 #include "model/view.hpp"
+#include "observe/usage.hpp"
 #include "pass/glance.hpp"
 #include "pass/pass.hpp"
 #include "record/record.hpp"
@@ -38,8 +40,12 @@ struct Entry {
   std::set<TaskKey> counted;  ///< vCPU threads that live and whose placing was counted
   unsigned failures = 0;      ///< passes in a row
   bool followed = false;      ///< what concerns it is watched
-  bool adopted = false;       ///< placed although it ran before our first start
-  std::vector<Pid> owned;     ///< processes that were proven to be its own
+  Measuring measuring;        ///< of its VM
+  OverheadTrack overhead;     ///< what has been measured of it
+  GroupCounters counters;     ///< when somebody asked for them last
+  std::optional<Instant> asked_counters;
+  bool adopted = false;    ///< placed although it ran before our first start
+  std::vector<Pid> owned;  ///< processes that were proven to be its own
 };
 
 /// Resource: see the head of the file.

@@ -254,6 +254,28 @@ ConfigKey duration(const Row& row) {
           copy_plain<Path...>};
 }
 
+/// "off", or a duration.
+template <auto... Path>
+ConfigKey duration_or_off(const Row& row) {
+  return {row.name,
+          "\"off\" or a duration from 1s to 24h, such as \"10s\", \"1m\"",
+          row.restart,
+          row.text,
+          [](const Config& config, const std::string&) -> ConfigValue {
+            const auto& set = field<Path...>(config);
+            return set ? duration_text(*set) : "off";
+          },
+          [](Config& config, const std::string&, const ConfigValue& value) {
+            const auto* given = std::get_if<std::string>(&value);
+            const auto parsed = given == nullptr ? std::nullopt : parse_duration(*given);
+            const bool off = given != nullptr && *given == "off";
+            if (!off && (!parsed || *parsed < kShortest || *parsed > kLongest)) return false;
+            field<Path...>(config) = parsed;
+            return true;
+          },
+          copy_plain<Path...>};
+}
+
 /// "auto" or a flag; a flag in quotes is taken, too, as nothing else can be meant.
 template <auto... Path>
 ConfigKey automatic_flag(const Row& row) {

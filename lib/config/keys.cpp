@@ -92,6 +92,9 @@ std::vector<ConfigKey> make_keys() {
       duration<&C::reconcile_interval>(
           {"reconcile.interval", false,
            "How often everything is compared with the kernel even if nothing was reported."}),
+      duration_or_off<&C::measure_interval>(
+          {"measure.interval", false,
+           "How often it is measured what each sandbox really uses. \"off\": never."}),
       address<&C::bus_address>(
           {"bus.address", true,
            "Where the D-Bus API is served: the \"system\" bus, an address, or \"none\"."}),

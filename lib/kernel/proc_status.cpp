@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "kernel/sizes.hpp"
 
 namespace kcg {
 
@@ -38,17 +39,26 @@ Result<std::uint64_t> parse_blocked_signals(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_charged_memory(std::string_view text) {
-  constexpr std::uint64_t kKib = 1024;
   std::uint64_t sum = 0;
   for (const auto line : lines(text)) {
     const auto all = words(line);
     if (all.empty() || (all[0] != "RssAnon:" && all[0] != "RssShmem:")) continue;
-    const auto kib = all.size() == 3 && all[2] == "kB" ? parse_u64(all[1]) : std::nullopt;
-    if (!kib || *kib > std::numeric_limits<std::uint64_t>::max() / kKib / 2)
-      return fail(0, "status: no size in '{}'", escaped(line));
-    sum += *kib * kKib;
+    const auto bytes = bytes_of_kib(all);
+    if (!bytes) return fail(0, "status: no size in '{}'", escaped(line));
+    sum += *bytes;
   }
   return sum;
+}
+
+Result<std::uint64_t> parse_huge_memory(std::string_view text) {
+  for (const auto line : lines(text)) {
+    const auto all = words(line);
+    if (all.empty() || all[0] != "HugetlbPages:") continue;
+    const auto bytes = bytes_of_kib(all);
+    if (!bytes) return fail(0, "status: no size in '{}'", escaped(line));
+    return *bytes;
+  }
+  return 0;
 }
 
 }  // namespace kcg

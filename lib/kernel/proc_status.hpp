@@ -20,4 +20,7 @@ namespace kcg {
 /// without huge pages of hugetlbfs. A kernel thread has none.
 [[nodiscard]] Result<std::uint64_t> parse_charged_memory(std::string_view text);
 
+/// Bytes of huge pages of hugetlbfs: "HugetlbPages:"; 0 where the kernel has none.
+[[nodiscard]] Result<std::uint64_t> parse_huge_memory(std::string_view text);
+
 }  // namespace kcg

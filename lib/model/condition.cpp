@@ -10,6 +10,8 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "32833106536e45df80b2d002cc92d33d"},
     {ConditionName::overhead_implausible, "OverheadImplausible", Severity::warning,
      "f08db22fd293456ab170fab23d90fbac"},
+    {ConditionName::overhead_exceeded, "OverheadExceeded", Severity::warning,
+     "517d59a461ba4cd093bdcc28362886d3"},
     {ConditionName::parent_undersized, "ParentUndersized", Severity::error,
      "f3faa8e879ea47238ad5cfbc1d74bd1c"},
     {ConditionName::vm_larger_than_limit, "VmLargerThanLimit", Severity::info,

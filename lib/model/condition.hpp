@@ -17,6 +17,7 @@ namespace kcg {
 enum class ConditionName : std::uint8_t {
   invalid_annotation,
   overhead_implausible,
+  overhead_exceeded,
   parent_undersized,
   vm_larger_than_limit,
   limit_below_usage,
@@ -44,7 +45,8 @@ enum class ConditionName : std::uint8_t {
   oom_killed,
   vmm_ended,
 };
-inline constexpr std::size_t kConditionCount = 28;
+inline constexpr std::size_t kConditionCount =
+    static_cast<std::size_t>(ConditionName::vmm_ended) + 1;
 
 /// Value: one row of the table of conditions.
 struct ConditionInfo {

@@ -74,6 +74,7 @@ struct Config {
     bool operator==(const Nri&) const = default;
   } nri;
   std::chrono::milliseconds reconcile_interval{30'000};
+  std::optional<std::chrono::milliseconds> measure_interval{10'000};  ///< nullopt: "off"
   std::string bus_address = "system";      ///< system | none | an address
   std::string systemd_address = "system";  ///< system | none | an address
   struct Limits {

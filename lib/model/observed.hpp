@@ -18,6 +18,7 @@
 #include "model/history.hpp"
 #include "model/host.hpp"
 #include "model/process.hpp"
+#include "model/usage.hpp"
 
 namespace kcg {
 
@@ -81,6 +82,7 @@ struct Observed {
   bool kvm_incomplete = false;         ///< KVM knows vCPUs that have not run yet
   std::int64_t created = 0;            ///< seconds since the epoch: start of VMM, else shim
   std::optional<ChargeSample> charge;  ///< v2, once, some time after placement
+  OverheadMeasured measured;           ///< by then; a look measures nothing
   std::uint64_t vmm_age_ms = 0;        ///< since the VMM process was made; 0 without a VMM
   History history;
   /// What exists and could not be read, and why. Nothing is concluded from it: nothing is removed,

@@ -76,9 +76,11 @@ struct SandboxView {
   Pid vmm_pid = 0;
   std::uint32_t vcpus = 0;
   Overhead overhead;
-  std::optional<std::uint64_t> memory_used;   ///< bytes, of the sandbox group
-  std::optional<std::uint64_t> memory_limit;  ///< nullopt: unlimited
-  std::int64_t created = 0;                   ///< seconds since the epoch, VMM's or shim's start
+  std::optional<std::uint64_t> memory_used;    ///< bytes, of the sandbox group
+  std::optional<std::uint64_t> memory_limit;   ///< nullopt: unlimited
+  std::optional<std::uint64_t> overhead_used;  ///< bytes, as measured last
+  std::optional<std::uint64_t> overhead_peak;  ///< bytes, the most of this VM's life
+  std::int64_t created = 0;                    ///< seconds since the epoch, VMM's or shim's start
   std::vector<ThreadView> threads;
   std::vector<GroupView> groups;
   std::vector<Container> containers;

@@ -71,6 +71,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.watched = record.watched;
   observed.history = record.history;
   observed.creation_recorded = context.creation_recorded;
+  observed.measured = context.measured;
 
   const auto inside = observe_groups(tree, config, record, observed);
   observed.pending = open_job(observed, record.scope.pending);

@@ -25,6 +25,7 @@ struct ObserveContext {
   /// carry our mark; nullopt: every sandbox is placed.
   std::optional<std::uint64_t> managed_since;
   bool creation_recorded = false;  ///< our run directory says that we create its groups
+  OverheadMeasured measured;       ///< what its overhead was last
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

@@ -121,8 +121,8 @@ void read_limits(const JsonView& linux_section, Bundle& bundle) {
 
 /// The CRI's resources as CRI-O writes them into an annotation. It is a text within a text that a
 /// pod's author may have replaced: what does not parse says nothing.
-Resources read_cri(const std::optional<std::string>& json) {
-  const auto value = parse_json(json.value_or("null"));
+Resources read_cri(const std::optional<std::string>& text) {
+  const auto value = parse_json(text.value_or("null"));
   if (!value || !value->is_object()) return {};
   JsonProblem problem;
   const JsonView view(*value, problem);

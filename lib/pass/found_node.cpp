@@ -10,6 +10,14 @@
 
 namespace kcg {
 
+namespace {
+
+/// Whoever asked waits for what takes the kernel a while to tell.
+constexpr PatientReader::Limits kPatient = {
+    KernelProc::kMappings.threads, std::chrono::milliseconds(500), KernelProc::kMappings.bytes};
+
+}  // namespace
+
 /// Everything that the daemon would have learned from its sources.
 FoundNode::FoundNode(const Config& config, std::unique_ptr<KernelTree> tree,
                      std::unique_ptr<KernelProc> proc)
@@ -29,7 +37,8 @@ Result<std::unique_ptr<FoundNode>> FoundNode::find(const Config& config) {
   if (!host) return forward(host.error());
   auto tree = KernelTree::open(*std::move(host), config.run_root);
   if (!tree) return forward(tree.error());
-  auto proc = KernelProc::open();
+  auto proc =
+      KernelProc::open("/proc", "/sys/kernel/debug/kvm", KernelProc::kMaxKept, {}, kPatient);
   if (!proc) return forward(proc.error());
   if (auto status = bundles_readable(config.discovery); !status) return forward(status.error());
   return std::unique_ptr<FoundNode>(new FoundNode(config, *std::move(tree), *std::move(proc)));

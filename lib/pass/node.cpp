@@ -3,11 +3,30 @@
 
 #include <cerrno>
 #include <optional>
+#include <set>
 
+#include "observe/usage.hpp"
 #include "pass/found_node.hpp"
 #include "record/condition_news.hpp"
 
 namespace kcg {
+
+namespace {
+
+/// What it uses beside its guest; nullopt: not known.
+std::optional<std::uint64_t> overhead_of(FoundNode& node, const SandboxView& view,
+                                         const std::set<Trusted>& trusted,
+                                         const SandboxInputs& inputs) {
+  auto target = measure_target(view, trusted);
+  if (!target) return std::nullopt;
+  const auto world = node.world();
+  target->ram = [&, vmm = target->vmm] { return ram_of(world.proc, vmm, inputs); };
+  Measuring measuring;
+  measure(world.tree, world.proc, world.clock, *target, measuring);
+  return measuring.use.overhead;
+}
+
+}  // namespace
 
 Result<NodeInspection> inspect_node(const Config& config) {
   const auto found = FoundNode::find(config);
@@ -30,6 +49,7 @@ Result<NodeInspection> inspect_node(const Config& config) {
       continue;
     }
     auto view = make_view(seen.observed, seen.want, seen.plan, standing_of(record));
+    view.overhead_used = overhead_of(**found, view, record.trusted, assembled.inputs);
     node.sandboxes.push_back(
         {std::move(view),
          {id.str(), mode, std::move(seen.want), std::move(seen.plan), conditions_of(record)}});

@@ -215,6 +215,7 @@ PassResult failed(Record& record, unsigned before, const std::string& why, const
 Round look(const PassWorld& world, const PassOrder& order, const Record& record) {
   ObserveContext context;
   context.managed_since = order.managed_since;
+  context.measured = order.measured;
   context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
   Round round;
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,

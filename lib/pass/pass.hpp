@@ -54,6 +54,7 @@ struct PassOrder {
   std::optional<std::uint64_t> managed_since;  ///< see ObserveContext
   PassProgress so_far{};                       ///< of an unfinished pass
   unsigned failures = 0;                       ///< passes before this one that failed, in a row
+  OverheadMeasured measured{};                 ///< what its overhead was last
   /// How long it may take before it breaks off between two operations, to be called again.
   Instant slice = Instant::max();
   /// Before each look: what was said by then, the echo of our own writes too, is seen by it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/amounts.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "identify/disagree.hpp"
@@ -96,9 +97,23 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
   if (residue <= std::max(kIgnored, ram / kIgnoredShare)) return std::nullopt;
   return Condition{
       ConditionName::charged_elsewhere,
-      fmt::format("estimated: {} of {} bytes that its processes have touched are not charged to "
+      fmt::format("estimated: {} of {} that its processes have touched are not charged to "
                   "the sandbox's group ({}), but to where they were before; it was placed late",
-                  residue, members, *group)};
+                  bytes_text(residue), bytes_text(members), bytes_text(*group))};
+}
+
+/// Nobody is to blame for a number that we made up: then it is only told.
+std::optional<Condition> overhead_exceeded(const Observed& observed, const Overhead& overhead) {
+  const auto& measured = observed.measured;
+  if (!measured.recent || *measured.recent <= overhead.memory_bytes) return std::nullopt;
+  const bool declared =
+      overhead.source == OverheadSource::annotation || overhead.source == OverheadSource::pod;
+  return Condition{
+      ConditionName::overhead_exceeded,
+      fmt::format("uses up to {} MiB beside its guest ({} MiB at most so far), {} MiB {}",
+                  *measured.recent / kMib, measured.peak.value_or(0) / kMib,
+                  overhead.memory_bytes / kMib, declared ? "were declared" : "are assumed"),
+      declared ? Severity::warning : Severity::info};
 }
 
 /// What could not be read, for people; a crowd of it is one trouble.
@@ -177,6 +192,8 @@ Desired decide(const Config& config, const Observed& observed) {
   add_process_conditions(observed, want.conditions);
   if (auto differs = node_data_disagreement(observed.inputs))
     want.conditions.push_back(std::move(*differs));
+  if (auto exceeded = overhead_exceeded(observed, want.overhead))
+    want.conditions.push_back(std::move(*exceeded));
   if (auto elsewhere = charged_elsewhere(observed))
     want.conditions.push_back(std::move(*elsewhere));
   want.processes = wanted_processes(config, observed, want.form, *paths, usable);

@@ -107,13 +107,14 @@ bool same(const ProcFacts& facts, const ProcStat& stat) {
 Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_root,
                                                      const std::string& kvm,
                                                      std::size_t max_kept_bytes,
-                                                     PatientReader::Limits reading) {
+                                                     PatientReader::Limits reading,
+                                                     PatientReader::Limits mappings) {
   auto root = Dir::open(proc_root);
   if (!root) return forward(root.error());
   auto own = read_own_identity(proc_root);
   if (!own) return forward(own.error());
   return std::unique_ptr<KernelProc>(
-      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept_bytes, reading));
+      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept_bytes, reading, mappings));
 }
 
 Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }
@@ -303,6 +304,28 @@ Result<std::uint64_t> KernelProc::charged_memory(Pid pid) {
   return parse_charged_memory(*text);
 }
 
+Result<std::uint64_t> KernelProc::huge_memory(Pid pid) {
+  const auto text = root_.read_kernel(fmt::format("{}/status", pid));
+  if (!text) return forward(gone(text.error(), pid));
+  return parse_huge_memory(*text);
+}
+
+Result<std::vector<Mapping>> KernelProc::mappings(const TaskKey& process, bool resident) {
+  const auto open_file = [&]() -> Result<Fd> {
+    const auto dir = root_.dir(std::to_string(process.pid));
+    if (!dir) return forward(gone(dir.error(), process.pid));
+    const auto stat = read_stat(*dir, "stat");
+    if (!stat) return forward(gone(stat.error(), process.pid));
+    if (stat->key() != process) return fail(ESRCH, "/proc/{}: another process", process.pid);
+    return dir->file(resident ? "smaps" : "maps", O_RDONLY);
+  };
+  const auto text = mappings_reader_.read(process, open_file);
+  if (!text) return forward(gone(text.error(), process.pid));
+  if (text->size() == max_mappings_)
+    return fail(EFBIG, "/proc/{}: its mappings take more than {} bytes", process.pid, text->size());
+  return parse_mappings(*text);
+}
+
 Result<KvmVcpus> KernelProc::kvm_vcpus(const TaskKey& vmm,
                                        const std::vector<ThreadFacts>& threads) {
   return kvm_.vcpus(vmm, threads);
@@ -316,6 +339,7 @@ void KernelProc::forget_ended() {
   for (auto it = facts_.begin(); it != facts_.end();)
     it = ended(it->second.facts.key) ? drop(it) : std::next(it);
   reader_.forget_if(ended);
+  mappings_reader_.forget_if(ended);
   ahead_.forget_if(ended);
 }
 
@@ -323,6 +347,7 @@ void KernelProc::forget(Pid pid) {
   if (const auto known = facts_.find(pid); known != facts_.end())
     (void)drop(known);  // ignored: nothing comes after it
   reader_.forget(pid);
+  mappings_reader_.forget(pid);
   ahead_.forget(pid);
   kvm_.forget(pid);
 }

@@ -27,9 +27,13 @@ class KernelProc final : public ProcView {
   /// Facts of processes are kept up to this many bytes; beyond, the longest unused quarter of the
   /// processes is dropped. Room for some ten thousand: one takes about 400 bytes.
   static constexpr std::size_t kMaxKept = std::size_t{4} << 20;
+  /// A VMM of QEMU's has 300 mappings, 240 KiB as smaps tells them.
+  static constexpr PatientReader::Limits kMappings = {16, std::chrono::milliseconds(5),
+                                                      std::size_t{1} << 20};
   [[nodiscard]] static Result<std::unique_ptr<KernelProc>> open(
       const std::string& proc_root = "/proc", const std::string& kvm = "/sys/kernel/debug/kvm",
-      std::size_t max_kept_bytes = kMaxKept, PatientReader::Limits reading = {});
+      std::size_t max_kept_bytes = kMaxKept, PatientReader::Limits reading = {},
+      PatientReader::Limits mappings = kMappings);
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
@@ -50,6 +54,9 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
   [[nodiscard]] Result<std::uint64_t> charged_memory(Pid pid) override;
+  [[nodiscard]] Result<std::uint64_t> huge_memory(Pid pid) override;
+  [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
+                                                      bool resident) override;
   void forget(Pid pid) override;
   void forget_ended() override;
 
@@ -69,13 +76,15 @@ class KernelProc final : public ProcView {
     bool kept = false;
   };
   KernelProc(Dir root, OwnIdentity own, std::string kvm, std::size_t max_kept_bytes,
-             PatientReader::Limits reading)
+             PatientReader::Limits reading, PatientReader::Limits mappings)
       : root_(std::move(root)),
         own_(std::move(own)),
         kvm_(std::move(kvm)),
         max_kept_bytes_(max_kept_bytes),
         max_cmdline_(reading.bytes),
-        reader_(reading) {}
+        max_mappings_(mappings.bytes),
+        reader_(reading),
+        mappings_reader_(mappings) {}
   [[nodiscard]] Result<Seen> see(Pid pid);
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
   void keep(const ProcFacts& facts);
@@ -86,7 +95,9 @@ class KernelProc final : public ProcView {
   KvmDebugfs kvm_;
   std::size_t max_kept_bytes_;
   std::size_t max_cmdline_;
+  std::size_t max_mappings_;
   PatientReader reader_;
+  PatientReader mappings_reader_;
   ThreadsAhead ahead_;
   Facts facts_;
   std::size_t kept_bytes_ = 0;

@@ -103,7 +103,7 @@ Status PatientReader::add_thread() {
   try {
     std::thread(work).detach();
   } catch (const std::system_error& error) {
-    return fail(EAGAIN, "no thread to read it: {}", error.what());
+    return fail(EBUSY, "no thread to read it: {}", error.what());
   }
   ++shared_->threads;
   return {};
@@ -116,7 +116,7 @@ Result<std::string> PatientReader::read(const TaskKey& task,
   if (known == asked_.end()) {
     if (shared_->busy + shared_->waiting.size() >= shared_->threads) {
       if (shared_->threads >= limits_.threads)
-        return fail(EAGAIN, "{} others hang already", shared_->threads);
+        return fail(EBUSY, "{} others hang already", shared_->threads);
       if (auto added = add_thread(); !added) return forward(added.error());
     }
     auto file = open();

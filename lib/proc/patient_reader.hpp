@@ -33,8 +33,8 @@ class PatientReader final {
   PatientReader& operator=(const PatientReader&) = delete;
 
   /// The first bytes of the file that `open` opens. EAGAIN: not yet. The file is then not opened
-  /// again: asking again for the same task takes the answer once there is one. EAGAIN without being
-  /// asked: as many as may hang do so already.
+  /// again: asking again for the same task takes the answer once there is one. EBUSY: it was not
+  /// opened, because as many as may hang do so already.
   [[nodiscard]] Result<std::string> read(const TaskKey& task,
                                          const std::function<Result<Fd>()>& open);
   /// The task executed another program: what is being read is of no use. Its thread stays busy.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "kernel/mappings.hpp"
 #include "model/host.hpp"
 #include "model/process.hpp"
 
@@ -67,6 +68,12 @@ class ProcView {
   [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;
   /// Bytes that the process has touched and somebody is charged for, without files and hugetlbfs.
   [[nodiscard]] virtual Result<std::uint64_t> charged_memory(Pid pid) = 0;
+  /// Bytes of hugetlbfs that the process has touched.
+  [[nodiscard]] virtual Result<std::uint64_t> huge_memory(Pid pid) = 0;
+  /// What the process has mapped; `resident`: with what of it is there, which takes the kernel a
+  /// while for each GiB. EAGAIN: it is being read; a later call takes what has come of it.
+  [[nodiscard]] virtual Result<std::vector<Mapping>> mappings(const TaskKey& process,
+                                                              bool resident) = 0;
   /// vCPUs of the VM that `vmm` runs, from KVM's debugfs; empty when there is no entry. ENOENT: no
   /// debugfs at all.
   [[nodiscard]] virtual Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,

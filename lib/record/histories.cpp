@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/units.hpp"
+
 namespace kcg {
 
 namespace {
@@ -64,6 +66,25 @@ bool Histories::note(const std::string& id, SandboxEvent event) {
   add(known->second.events, std::move(event));
   changed_.insert(id);
   return true;
+}
+
+void Histories::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
+  const auto known = all_.find(id);
+  if (known == all_.end()) return;
+  auto& history = known->second;
+  const auto before = history.vmm_start == vmm_start ? history.overhead_peak : 0;
+  if (before > 0 && peak < before + std::max(kMib, before / 64)) return;
+  history.vmm_start = vmm_start;
+  history.overhead_peak = peak;
+  changed_.insert(id);
+}
+
+std::optional<std::uint64_t> Histories::overhead_peak(const std::string& id,
+                                                      std::uint64_t vmm_start) const {
+  const auto* known = find(id);
+  if (known == nullptr || known->vmm_start != vmm_start || known->overhead_peak == 0)
+    return std::nullopt;
+  return known->overhead_peak;
 }
 
 bool Histories::ended(const std::string& id, std::int64_t wall_seconds, const std::string& text) {

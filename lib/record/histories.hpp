@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ class Histories final {
   /// False: it is dropped, for nobody has seen the sandbox. Else the last of its events is this
   /// one.
   bool note(const std::string& id, SandboxEvent event);
+  /// The most that the VM whose VMM began at `vmm_start` has used beside its guest. What grows by
+  /// little is not kept each time.
+  void overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak);
+  /// nullopt: of this VM none is known.
+  [[nodiscard]] std::optional<std::uint64_t> overhead_peak(const std::string& id,
+                                                           std::uint64_t vmm_start) const;
   /// Nothing more will happen to it. False: that was known, or nobody has seen it.
   bool ended(const std::string& id, std::int64_t wall_seconds, const std::string& text = "");
 

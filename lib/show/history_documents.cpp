@@ -52,6 +52,10 @@ Json history_json(const SandboxHistory& history) {
   put_known(object, "sandbox_cgroup", history.sandbox_cgroup);
   put_known(object, "created", time_text(history.created));
   put_known(object, "ended", time_text(history.ended));
+  if (history.overhead_peak > 0) {
+    object["overhead_peak_bytes"] = history.overhead_peak;
+    object["vmm_start_ticks"] = history.vmm_start;
+  }
   object["events"] = events_json(history);
   return object;
 }
@@ -75,6 +79,13 @@ class Reader final {
     const auto seconds = parse_rfc3339(given);
     if (!seconds) refuse(key, "is not a time");
     return seconds.value_or(0);
+  }
+  /// 0: it is not given.
+  [[nodiscard]] std::uint64_t number(const char* key) {
+    const auto* value = find(key);
+    if (value == nullptr) return 0;
+    if (!value->is_number_unsigned()) return refuse(key, "is not a number"), 0;
+    return value->get<std::uint64_t>();
   }
   [[nodiscard]] unsigned count(const char* key) {
     const auto* value = find(key);
@@ -135,6 +146,8 @@ Result<SandboxHistory> history_from(const Json& object) {
   history.sandbox_cgroup = in.text("sandbox_cgroup");
   history.created = in.time("created");
   history.ended = in.time("ended");
+  history.overhead_peak = in.number("overhead_peak_bytes");
+  history.vmm_start = in.number("vmm_start_ticks");
   const auto* events = in.find("events");
   if (events == nullptr || !events->is_array()) in.refuse("events", "is not a list");
   if (!in.wrong().empty()) return fail(0, "{}", in.wrong());

@@ -247,6 +247,8 @@ SandboxView make_view(const Observed& observed, const Desired& desired, const Pl
       view.threads.push_back(thread_view(observed, desired, process, thread));
     }
   }
+  view.overhead_used = observed.measured.used;
+  view.overhead_peak = observed.measured.peak;
   view.created = standing.created;
   view.conditions = standing.conditions;
   return view;

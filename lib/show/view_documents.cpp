@@ -66,6 +66,8 @@ Json overview(const SandboxView& view) {
   if (view.vmm_pid != 0) object["vmm_pid"] = view.vmm_pid;
   object["memory"] = memory_json(view);
   object["overhead"] = json_parts::overhead(view.overhead);
+  if (view.overhead_used) object["overhead"]["used_bytes"] = *view.overhead_used;
+  if (view.overhead_peak) object["overhead"]["peak_bytes"] = *view.overhead_peak;
   if (view.created != 0) put_known(object, "created", rfc3339(view.created));
   object["failing"] = failing(view);
   if (const auto lines = amiss(view); !lines.empty()) object["amiss"] = json_parts::texts(lines);

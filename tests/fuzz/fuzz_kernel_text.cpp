@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small files of the kernel: what is read of /proc/<pid>/status, and limits as text.
+// The small files of the kernel: what is read of /proc/<pid>/status, mappings, pressure, and limits
+// as text.
 #include "kernel/keyed.hpp"
 #include "kernel/limit_text.hpp"
+#include "kernel/mappings.hpp"
+#include "kernel/pressure.hpp"
 #include "kernel/proc_status.hpp"
 #include "require.hpp"
 
@@ -21,6 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   well_told(parse_real_uid(text));
   well_told(parse_blocked_signals(text));
   well_told(parse_charged_memory(text));
+  well_told(parse_huge_memory(text));
+  well_told(parse_mappings(text));
+  well_told(parse_pressure(text));
   const auto blank = text.find(' ');
   const auto rest = blank == std::string_view::npos ? "" : text.substr(blank + 1);
   well_told(keyed_value(text, "oom_kill"));

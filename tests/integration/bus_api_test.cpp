@@ -151,6 +151,14 @@ TEST_F(BusApi, GetStatsMeasuresNow) {
     EXPECT_NE(stats.out.find(part), std::string::npos) << part << stats.out;
 }
 
+TEST_F(BusApi, GetStatsOfAllTellsWhatWasMeasured) {
+  const auto stats = call({"GetStats"});
+  ASSERT_EQ(stats.status, 0) << stats.err;
+  EXPECT_TRUE(stats.out.starts_with("a(sa{sv}) 2 ")) << stats.out;
+  EXPECT_NE(stats.out.find("\"MemoryOverheadUsedBytes\" t 189792256"), std::string::npos)
+      << stats.out;
+}
+
 TEST_F(BusApi, BytesThatAreNotUtf8DoNotStopAnAnswer) {
   command("hostile");
   const auto threads = busctl({"get-property", kService, first_object(), kSandbox, "Threads"});

@@ -48,6 +48,7 @@ TEST_F(BusChange, ThePolicyLetsEverybodyRead) {
            {kRoot, kManager, "ListSandboxes"},
            {kRoot, kManager, "ListIgnored"},
            {kRoot, kManager, "ListRegistrations"},
+           {kRoot, kManager, "GetStats"},
            {kRoot, kManager, "GetSandbox", "s", "012345"},
            {kRoot, kManager, "Plan", "s", ""},
            {kRoot, kManager, "Explain", "s", ""},

@@ -67,6 +67,20 @@ std::optional<std::uint64_t> FakeManager::memory_used(const std::string& id) con
   return views.at(id).memory_used;
 }
 
+OverheadMeasured FakeManager::overhead(const std::string& id) const {
+  const auto& view = views.at(id);
+  return {view.overhead_used, view.overhead_used, view.overhead_peak};
+}
+
+std::optional<SandboxUsage> FakeManager::usage(const std::string& id) {
+  const auto known = views.find(id);
+  if (known == views.end()) return std::nullopt;
+  SandboxUsage usage;
+  usage.memory.overhead = known->second.overhead_used;
+  usage.overhead_peak = known->second.overhead_peak;
+  return usage;
+}
+
 Result<std::string> FakeManager::plan_json(const std::string& id) {
   spend(look_costs);
   if (!id.empty())

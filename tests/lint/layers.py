@@ -14,6 +14,7 @@ LAYER = {
     "config": 3,
     "identify": 3,
     "layout": 3,
+    "measure": 3,
     "sizing": 3,
     "plan": 4,
     "record": 4,

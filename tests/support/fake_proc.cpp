@@ -211,4 +211,23 @@ Result<std::uint64_t> FakeProc::charged_memory(Pid pid) {
   return memory_[pid];
 }
 
+Result<std::uint64_t> FakeProc::huge_memory(Pid pid) {
+  if (const int code = fault()) return unreadable(pid, code);
+  if (!processes_.contains(pid)) return fail(ESRCH, "no process {}", pid);
+  return huge_[pid];
+}
+
+Result<std::vector<Mapping>> FakeProc::mappings(const TaskKey& process, bool resident) {
+  if (const int code = fault()) return unreadable(process.pid, code);
+  const auto known = processes_.find(process.pid);
+  if (known == processes_.end() || known->second.key != process)
+    return fail(ESRCH, "no process {}", process.pid);
+  ++mappings_read_.at(resident ? 1 : 0);
+  auto found = mappings_[process.pid];
+  if (!found) return fail(EAGAIN, "it is being read");
+  if (!resident)
+    for (auto& mapping : *found) mapping.resident.reset();
+  return *std::move(found);
+}
+
 }  // namespace kcg::test

@@ -4,8 +4,10 @@
 // the tree show here, and processes made here exist there.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +49,9 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;
   [[nodiscard]] Result<std::uint64_t> charged_memory(Pid pid) override;
+  [[nodiscard]] Result<std::uint64_t> huge_memory(Pid pid) override;
+  [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
+                                                      bool resident) override;
   void forget(Pid) override {}
   void forget_ended() override {}
 
@@ -80,6 +85,14 @@ class FakeProc final : public ProcView {
 
   /// What charged_memory() answers.
   void set_charged_memory(Pid pid, std::uint64_t bytes) { memory_[pid] = bytes; }
+  void set_huge_memory(Pid pid, std::uint64_t bytes) { huge_[pid] = bytes; }
+  /// What mappings() answers, without what is resident where that is not asked for; nullopt:
+  /// EAGAIN.
+  void set_mappings(Pid pid, std::optional<std::vector<Mapping>> mappings) {
+    mappings_[pid] = std::move(mappings);
+  }
+  /// How often mappings were asked for; `resident`: with what is there.
+  [[nodiscard]] unsigned mappings_read(bool resident) const { return mappings_read_[resident]; }
   /// KVM's debugfs: tids of a VMM's vCPUs in order, 0 = has not run yet.
   void set_vcpus(Pid vmm, const std::vector<Pid>& tids);
   void set_debugfs(bool mounted) { debugfs_ = mounted; }
@@ -101,7 +114,9 @@ class FakeProc final : public ProcView {
   std::map<Pid, OneThread> threads_;
   std::map<Pid, KvmVcpus> vcpus_;
   std::set<Pid> in_ioctl_;
-  std::map<Pid, std::uint64_t> memory_;
+  std::map<Pid, std::uint64_t> memory_, huge_;
+  std::map<Pid, std::optional<std::vector<Mapping>>> mappings_;
+  std::array<unsigned, 2> mappings_read_{};
   std::function<int()> read_hook_;
   ThreadsAhead ahead_{2};
   std::set<Pid> looked_at_, walked_;

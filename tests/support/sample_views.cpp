@@ -134,6 +134,8 @@ SandboxView degraded() {
   view.vmm_pid = 4240;
   view.vcpus = 2;
   view.overhead = {350 * kMiB, 250, OverheadSource::annotation};
+  view.overhead_used = 181 * kMiB;
+  view.overhead_peak = 190 * kMiB;
   view.memory_used = 512 * kMiB;
   view.memory_limit = 1118 * kMiB;
   view.created = kStart;

@@ -17,7 +17,7 @@ Round SandboxWorld::look() {
 }
 
 PassOrder SandboxWorld::order() const {
-  return {scenario.config, assembled, context.managed_since, {}, failures};
+  return {scenario.config, assembled, context.managed_since, {}, failures, context.measured};
 }
 
 Pass SandboxWorld::pass() {

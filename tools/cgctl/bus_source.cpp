@@ -32,21 +32,6 @@ constexpr std::chrono::seconds kPatience{20};
 /// Reconcile answers when the work is done, which may wait for systemd.
 constexpr std::chrono::minutes kPatienceForWork{10};
 
-/// The generated calls; signals are of no interest here.
-class ManagerProxy final : public io::katacontainers::CgroupManager1::Manager_proxy {
- public:
-  explicit ManagerProxy(sdbus::IProxy& proxy) : Manager_proxy(proxy) {}
-  ~ManagerProxy() = default;
-
- private:
-  void onSandboxAdded(const std::string&, const sdbus::ObjectPath&) override {}
-  void onSandboxRemoved(const std::string&, const sdbus::ObjectPath&) override {}
-  void onSandboxStateChanged(const std::string&, const std::string&, const std::string&) override {}
-  void onConditionChanged(const std::string&, const std::string&, const std::string&, const bool&,
-                          const std::string&) override {}
-  void onEventAdded(const std::string&, const std::string&) override {}
-};
-
 /// The library's exceptions end here.
 template <class Act>
 auto guarded(Act&& act) -> Result<decltype(act())> {
@@ -173,6 +158,22 @@ Result<Properties> registration(const RegisterOptions& options) {
 }  // namespace
 
 struct BusSource::Impl {
+  /// The generated calls; signals are of no interest here.
+  class ManagerProxy final : public io::katacontainers::CgroupManager1::Manager_proxy {
+   public:
+    explicit ManagerProxy(sdbus::IProxy& proxy) : Manager_proxy(proxy) {}
+    ~ManagerProxy() = default;
+
+   private:
+    void onSandboxAdded(const std::string&, const sdbus::ObjectPath&) override {}
+    void onSandboxRemoved(const std::string&, const sdbus::ObjectPath&) override {}
+    void onSandboxStateChanged(const std::string&, const std::string&,
+                               const std::string&) override {}
+    void onConditionChanged(const std::string&, const std::string&, const std::string&, const bool&,
+                            const std::string&) override {}
+    void onEventAdded(const std::string&, const std::string&) override {}
+  };
+
   std::unique_ptr<sdbus::IConnection> connection;
   std::unique_ptr<sdbus::IProxy> proxy;
   ManagerProxy manager;

@@ -34,6 +34,15 @@ Cell memory_cell(const SandboxView& view) {
   return {text, Paint::none, without_blanks(word)};
 }
 
+Cell overhead_cell(const SandboxView& view) {
+  const auto declared = view.overhead.memory_bytes;
+  const auto used = view.overhead_used ? size_text(*view.overhead_used) : "?";
+  const bool over = view.overhead_used.value_or(0) > declared;
+  return {
+      view.overhead_used ? sizes_text(*view.overhead_used, declared) : "? / " + size_text(declared),
+      over ? Paint::warning : Paint::none, without_blanks(used + "/" + size_text(declared))};
+}
+
 std::string condition_names(const SandboxView& view) {
   std::string out;
   for (const auto& one : view.conditions) {
@@ -65,13 +74,12 @@ std::vector<Cell> below_row(const Style& style, const SandboxView& view) {
 }
 
 Row list_row(const Style& style, const SandboxView& view) {
-  const auto overhead = size_text(view.overhead.memory_bytes);
   const bool whole = !style.width || style.wide;
   return {{{title(view)},
            state_cell(view),
            {fmt::format("{}", view.vcpus)},
            memory_cell(view),
-           {overhead, Paint::none, without_blanks(overhead)},
+           overhead_cell(view),
            {view.created == 0 ? "" : age_text(style.now - view.created)},
            {whole ? view.id : view.id.substr(0, kShortId)},
            {std::string(name(view.layout))},

@@ -59,6 +59,18 @@ std::string overhead_text(const Style& style, const Overhead& overhead) {
                      cpus_text(overhead.cpu_milli), name(overhead.source), raw);
 }
 
+std::string bytes_text(const Style& style, std::uint64_t bytes) {
+  const auto raw = style.raw ? fmt::format(" ({} bytes)", bytes) : "";
+  return size_text(bytes) + raw;
+}
+
+/// What the VM really takes beside its guest; "" where nobody has measured it.
+std::string overhead_used_text(const Style& style, const SandboxView& view) {
+  if (!view.overhead_peak) return "";
+  const auto now = view.overhead_used ? bytes_text(style, *view.overhead_used) : "not known now";
+  return fmt::format("{}, at most {}", now, bytes_text(style, *view.overhead_peak));
+}
+
 std::string memory_line(const Style& style, const SandboxView& view) {
   auto text = memory_text(view.memory_used, view.memory_limit);
   if (text.empty()) text = "not known";
@@ -162,6 +174,9 @@ std::string render_show(const Style& style, const SandboxView& view, const std::
   add_conditions(facts, style, view);  // what people ask for, on their first screen
   facts.add("memory", memory_line(style, view));
   facts.add("overhead", overhead_text(style, view.overhead));
+  facts.add(
+      "really used", overhead_used_text(style, view),
+      view.overhead_peak.value_or(0) > view.overhead.memory_bytes ? Paint::warning : Paint::none);
   facts.add("vcpus", fmt::format("{}", view.vcpus));
   add_threads(facts, view);
   facts.add("hypervisor", name(view.hypervisor));

@@ -169,8 +169,17 @@ std::vector<cgctl::ReleasedView> released(bool whole) {
 
 /// One of v2, one of v1 that has just begun.
 std::vector<cgctl::top::Rates> usage() {
-  cgctl::top::Rates one{samples::kFirstId, "default/nginx",       1204, {}, 310, 12, 0,
-                        900 << 20,         std::uint64_t{2} << 30};
+  cgctl::top::Rates one;
+  one.id = samples::kFirstId;
+  one.title = "default/nginx";
+  one.cpu_milli = 1204;
+  one.throttled_permille = 310;
+  one.memory_stall_permille = 12;
+  one.cpu_stall_permille = 0;
+  one.memory_used = 900 << 20;
+  one.memory_limit = std::uint64_t{2} << 30;
+  one.overhead_used = 181 << 20;
+  one.overhead_declared = 160 << 20;
   one.class_milli = {1000, 150, 50, 4};
   cgctl::top::Rates other;
   other.id = samples::kSecondId;

@@ -216,7 +216,7 @@ TEST(TopUsage, OfV1) {
 
 TEST(TopRender, EveryLineHasTheSameNumberOfWordsInAPipe) {
   const auto text = render({}, three());
-  for (const auto line : lines(text)) EXPECT_EQ(words(line).size(), 11U) << line;
+  for (const auto line : lines(text)) EXPECT_EQ(words(line).size(), 12U) << line;
 }
 
 }  // namespace

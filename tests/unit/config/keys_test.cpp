@@ -86,6 +86,7 @@ TEST(ConfigKeys, Borders) {
       {"reconcile.interval",
        {"1s", "1000ms", "24h"},
        {"999ms", "0s", "86401s", "25h", number(30), "30"}},
+      {"measure.interval", {"off", "1s", "24h"}, {"999ms", "25h", "on", "", true, number(10)}},
       {"bus.address",
        {"system", "none", "unix:path=/run/x", "tcp:host=h,port=1"},
        {"", "session", ":x", "unix:path=/a b", "unix:\n"}},

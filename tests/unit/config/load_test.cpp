@@ -107,7 +107,7 @@ TEST(LoadConfig, ProblemsNameFileLineAndKey) {
       {"unknown section", "[cgrup]\nroot = \"/x\"\n", "a.toml:2: cgrup.root: unknown key"},
       {"unknown empty section", "[cgrup]\n",
        "a.toml:1: cgrup: unknown key; known here: mode, cgroup, layout, placement, overhead, "
-       "sizing, discovery, nri, reconcile, bus, systemd, limits"},
+       "sizing, discovery, nri, reconcile, measure, bus, systemd, limits"},
       {"below a key", "[mode]\nx = 1\n", "a.toml:2: mode.x: unknown key"},
       {"unknown key of a handler", "[overhead.handlers.kata]\nMiB = 1\n",
        "a.toml:2: overhead.handlers.kata.MiB: unknown key; known here: mib, millicpu"},

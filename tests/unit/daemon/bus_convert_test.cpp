@@ -163,5 +163,27 @@ TEST(Stats, SumsByClass) {
 
 TEST(Property, UnknownNameThrows) { EXPECT_THROW((void)property({}, "Nonsense"), sdbus::Error); }
 
+TEST(BusConvert, UsageHasAKeyForWhatIsKnown) {
+  EXPECT_TRUE(usage_properties({}).empty());
+  SandboxUsage usage;
+  usage.memory.guest_memory = GuestMemory::private_memory;
+  usage.memory.overhead = 7;
+  usage.memory.at = 8;
+  usage.overhead_peak = 9;
+  usage.counters.by_class[3].throttled_periods = 10;
+  usage.counters.io = {11, 12};
+  const auto out = usage_properties(usage);
+  EXPECT_EQ(out.size(), 7U);
+  EXPECT_EQ(out.at("GuestMemory").get<std::string>(), "private");
+  const struct {
+    const char* key;
+    std::uint64_t value;
+  } rows[] = {{"MemoryOverheadUsedBytes", 7}, {"MeasuredAt", 8},
+              {"MemoryOverheadPeakBytes", 9}, {"CpuThrottledPeriodsShim", 10},
+              {"IoStalledUsec", 11},          {"IoStalled10sPermyriad", 12}};
+  for (const auto& row : rows)
+    EXPECT_EQ(out.at(row.key).get<std::uint64_t>(), row.value) << row.key;
+}
+
 }  // namespace
 }  // namespace kcg::bus

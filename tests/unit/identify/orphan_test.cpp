@@ -10,9 +10,9 @@ namespace kcg {
 
 namespace {
 
-const SandboxId kId = SandboxId::parse("S").value();
+const SandboxId kOrphaned = SandboxId::parse("S").value();
 
-ProcFacts process(std::string exe, std::vector<std::string> args) {
+ProcFacts running(std::string exe, std::vector<std::string> args) {
   ProcFacts facts;
   facts.key = {7, 70};
   facts.ppid = 1;
@@ -22,12 +22,12 @@ ProcFacts process(std::string exe, std::vector<std::string> args) {
   return facts;
 }
 
-ProcFacts qemu(const std::string& name) {
-  return process("/usr/bin/qemu-system-x86_64", {"qemu-system-x86_64", "-name", name});
+ProcFacts qemu_named(const std::string& name) {
+  return running("/usr/bin/qemu-system-x86_64", {"qemu-system-x86_64", "-name", name});
 }
 
 TEST(Orphan, OnlyInitsChildInOurGroupMaySpeakForItself) {
-  const auto who = qemu("sandbox-S");
+  const auto who = qemu_named("sandbox-S");
   EXPECT_TRUE(may_be_orphan(who, true));
   EXPECT_FALSE(may_be_orphan(who, false));
   auto child = who;
@@ -45,17 +45,17 @@ TEST(Orphan, OnlyInitsChildInOurGroupMaySpeakForItself) {
 }
 
 TEST(Orphan, IsWhatItsCommandLineSays) {
-  const auto vmm = orphan(qemu("sandbox-S"), kId);
+  const auto vmm = orphan(qemu_named("sandbox-S"), kOrphaned);
   ASSERT_TRUE(vmm);
   EXPECT_EQ(*vmm, (Trusted{{7, 70}, ProcessRole::vmm, Hypervisor::qemu}));
   const auto files =
-      orphan(process("/usr/libexec/virtiofsd",
+      orphan(running("/usr/libexec/virtiofsd",
                      {"virtiofsd", "--shared-dir=/run/kata-containers/shared/sandboxes/S/shared"}),
-             kId);
+             kOrphaned);
   ASSERT_TRUE(files);
   EXPECT_EQ(*files, (Trusted{{7, 70}, ProcessRole::virtiofsd, Hypervisor::unknown}));
-  EXPECT_FALSE(orphan(qemu("sandbox-T"), kId)) << "another sandbox's";
-  EXPECT_FALSE(orphan(process("/bin/sleep", {"sleep", "1"}), kId));
+  EXPECT_FALSE(orphan(qemu_named("sandbox-T"), kOrphaned)) << "another sandbox's";
+  EXPECT_FALSE(orphan(running("/bin/sleep", {"sleep", "1"}), kOrphaned));
 }
 
 }  // namespace

@@ -30,6 +30,13 @@ TEST(ProcStatus, ChargedMemory) {
     EXPECT_FALSE(parse_charged_memory(bad)) << bad;
 }
 
+TEST(ProcStatus, HugeMemory) {
+  EXPECT_EQ(parse_huge_memory("RssShmem:\t 8 kB\nHugetlbPages:\t    2048 kB\n"), 2048U * 1024U);
+  EXPECT_EQ(parse_huge_memory("Name:\tkthreadd\n"), 0U);
+  for (const char* bad : {"HugetlbPages:\t1\n", "HugetlbPages:\t-1 kB\n"})
+    EXPECT_FALSE(parse_huge_memory(bad)) << bad;
+}
+
 TEST(ProcStatus, Refuses) {
   for (const char* bad : {"", "Name:\tx\n", "Uid:\n", "Uid:\t-1\t0\n", "Uid:\t4294967296\n",
                           "Uid:\tx\n", " Uid:\t0\n", "uid:\t0\n"})

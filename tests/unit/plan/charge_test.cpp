@@ -55,8 +55,8 @@ TEST(ChargedElsewhere, IsLookedAtFiveSecondsAfterPlacement) {
   EXPECT_EQ(one.text(), "");
   one.after(seconds(1));
   EXPECT_EQ(one.text(),
-            "estimated: 304087040 of 314572800 bytes that its processes have touched are not "
-            "charged to the sandbox's group (10485760), but to where they were before; it was "
+            "estimated: 290 MiB of 300 MiB that its processes have touched are not "
+            "charged to the sandbox's group (10 MiB), but to where they were before; it was "
             "placed late");
   EXPECT_EQ(one.world.record.state, SandboxState::degraded);
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "identify/recognise.hpp"
 #include "support/sandbox_world.hpp"
 
@@ -192,6 +193,12 @@ const Row kRows[] = {
        pass_a_while(w, seconds(1));
      },
      work, true},
+    {overhead_exceeded, v2,
+     [](auto& w) {
+       annotate(w, "350");
+       w.context.measured = {400 * kMib, 400 * kMib, 400 * kMib};
+     },
+     [](auto& w) { w.context.measured = {350 * kMib, 350 * kMib, 400 * kMib}; }},
     {charged_elsewhere, v2,
      [](auto& w) {
        w.proc.set_charged_memory(w.vmm, std::uint64_t{1} << 30);

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/units.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -189,6 +190,25 @@ TEST_F(PassEvents, AThreadThatSomebodyMovedIsARepair) {
   EXPECT_EQ(events[0].group, world_.expected_sandbox_group() + "/vcpu");
   EXPECT_EQ(events[0].from, world_.expected_sandbox_group() + "/vmm");
   EXPECT_EQ(events[0].to, std::to_string(world_.vcpus.front()));
+}
+
+TEST(Histories, ThePeakIsOfOneVm) {
+  constexpr std::uint64_t kSome = 64 * kMib;
+  Histories all;
+  all.overhead("a", 7, kSome);
+  EXPECT_EQ(all.overhead_peak("a", 7), std::nullopt) << "nobody has seen it";
+  all.seen(living("a"));
+  (void)all.take_changed();
+  all.overhead("a", 7, kSome);
+  EXPECT_EQ(all.take_changed(), Ids{"a"});
+  EXPECT_EQ(all.overhead_peak("a", 7), kSome);
+  EXPECT_EQ(all.overhead_peak("a", 8), std::nullopt);
+  all.overhead("a", 7, kSome + kMib - 1);
+  EXPECT_EQ(all.take_changed(), Ids{}) << "little more is not written each time";
+  all.overhead("a", 7, kSome + kMib);
+  EXPECT_EQ(all.overhead_peak("a", 7), kSome + kMib);
+  all.overhead("a", 8, 1);
+  EXPECT_EQ(all.overhead_peak("a", 8), 1U);
 }
 
 }  // namespace

@@ -36,6 +36,10 @@ std::string memory(const Rates& row) {
                           : size_text(*row.memory_used);
 }
 
+std::string overhead(const Rates& row) {
+  return row.overhead_used ? sizes_text(*row.overhead_used, row.overhead_declared) : "";
+}
+
 Number of(const Rates& row, Order order) {
   switch (order) {
     case Order::cpu:
@@ -54,7 +58,7 @@ Number of(const Rates& row, Order order) {
 
 std::vector<Column> columns() {
   std::vector<Column> out = {
-      {"POD"}, {"CPU", Align::right}, {"MEMORY"}, {"THROTTLED", Align::right}};
+      {"POD"}, {"CPU", Align::right}, {"MEMORY"}, {"OVERHEAD"}, {"THROTTLED", Align::right}};
   for (const auto* name : {"VCPU", "IO", "VMM", "SHIM"}) out.push_back({name, Align::right});
   out.push_back({"MEM WAIT", Align::right});
   out.push_back({"CPU WAIT", Align::right});
@@ -72,8 +76,10 @@ Row row_of(const Style& style, const Rates& row) {
   Row out{{{row.title},
            cell(style, cpus(row.cpu_milli)),
            cell(style, memory(row)),
+           cell(style, overhead(row)),
            cell(style, percent(row.throttled_permille))}};
   if (short_of_cpu) out.cells.back().paint = Paint::warning;
+  if (row.overhead_used.value_or(0) > row.overhead_declared) out.cells[3].paint = Paint::warning;
   for (const auto& one : row.class_milli) out.cells.push_back(cell(style, cpus(one)));
   out.cells.push_back(cell(style, percent(row.memory_stall_permille)));
   out.cells.push_back(cell(style, percent(row.cpu_stall_permille)));
@@ -103,7 +109,10 @@ std::vector<Rates> rates(const Sample& before, const Sample& after) {
   for (const auto& [id, now] : after.sandboxes) {
     const auto old = before.sandboxes.find(id);
     const Usage then = old == before.sandboxes.end() ? Usage() : old->second;
-    Rates row{id, now.title, growth(then.cpu_usec, now.cpu_usec, time), {}, {}, {}, {}, {}, {}};
+    Rates row;
+    row.id = id;
+    row.title = now.title;
+    row.cpu_milli = growth(then.cpu_usec, now.cpu_usec, time);
     for (std::size_t i = 0; i < row.class_milli.size(); ++i)
       row.class_milli[i] = growth(then.class_usec[i], now.class_usec[i], time);
     row.throttled_permille = growth(then.throttled_usec, now.throttled_usec, time);
@@ -111,6 +120,8 @@ std::vector<Rates> rates(const Sample& before, const Sample& after) {
     row.cpu_stall_permille = growth(then.cpu_stall_usec, now.cpu_stall_usec, time);
     row.memory_used = now.memory_used;
     row.memory_limit = now.memory_limit;
+    row.overhead_used = now.overhead_used;
+    row.overhead_declared = now.overhead_declared;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -149,6 +160,8 @@ std::string document(const std::vector<Rates>& rows, std::chrono::milliseconds o
     put(entry, "throttled_permille", row.throttled_permille);
     put(entry, "memory_used_bytes", row.memory_used);
     put(entry, "memory_limit_bytes", row.memory_limit);
+    put(entry, "overhead_used_bytes", row.overhead_used);
+    entry["overhead_declared_bytes"] = row.overhead_declared;
     put(entry, "memory_stall_permille", row.memory_stall_permille);
     put(entry, "cpu_stall_permille", row.cpu_stall_permille);
     top["sandboxes"].push_back(std::move(entry));

@@ -25,6 +25,8 @@ struct Usage {
   std::optional<std::uint64_t> throttled_usec;                     ///< of all its groups
   std::optional<std::uint64_t> memory_stall_usec, cpu_stall_usec;  ///< PSI, "some"
   std::optional<std::uint64_t> memory_used, memory_limit;          ///< bytes
+  std::optional<std::uint64_t> overhead_used;                      ///< bytes, as measured last
+  std::uint64_t overhead_declared = 0;                             ///< bytes
 };
 
 /// Value: all sandboxes at one moment, by id.
@@ -41,6 +43,8 @@ struct Rates {
   /// Thousandths of the time.
   std::optional<std::uint64_t> throttled_permille, memory_stall_permille, cpu_stall_permille;
   std::optional<std::uint64_t> memory_used, memory_limit;
+  std::optional<std::uint64_t> overhead_used;
+  std::uint64_t overhead_declared = 0;
   bool operator==(const Rates&) const = default;
 };
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/node/meter.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "observe/counters.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// What a new sandbox may have to wait for at most, beside one measurement.
+constexpr Instant kMeterSlice = std::chrono::milliseconds(2);
+
+}  // namespace
+
+void Meter::configure() {
+  ++configuration_;
+  round_later();
+}
+
+void Meter::round_later() {
+  const auto interval = node_.config.measure_interval;
+  if (!interval) return;
+  node_.turns.after(node_.world.clock.now() + *interval, [this, mine = configuration_] {
+    if (mine != configuration_) return;
+    round_later();  // first: this chain must not break
+    if (std::exchange(under_way_, true)) return;
+    left_ = node_.sandboxes.published();
+    node_.scheduler.add_job([this] {
+      under_way_ = false;  // also where it throws
+      under_way_ = go_on();
+      return under_way_;
+    });
+    node_.turns.arm();
+  });
+}
+
+std::optional<SandboxUsage> Meter::usage(const SandboxId& id) {
+  auto* entry = node_.sandboxes.find(id);
+  const auto interval = node_.config.measure_interval;
+  if (entry == nullptr || !entry->published || !interval) return std::nullopt;
+  const auto now = node_.world.clock.now();
+  if (!entry->asked_counters || now >= *entry->asked_counters + *interval) {
+    entry->counters = group_counters(node_.world.tree, entry->view);
+    entry->asked_counters = now;
+  }
+  return SandboxUsage{entry->measuring.use, entry->overhead.measured().peak, entry->counters};
+}
+
+/// One slice; false: that was the last one.
+bool Meter::go_on() {
+  const auto until = node_.world.clock.now() + kMeterSlice;
+  while (!left_.empty()) {
+    const auto id = std::move(left_.back());
+    left_.pop_back();
+    measure_one(id);
+    if (node_.world.clock.now() >= until) break;
+  }
+  return !left_.empty();
+}
+
+void Meter::measure_one(const SandboxId& id) {
+  auto* entry = node_.sandboxes.find(id);
+  if (entry == nullptr || !entry->published) return;
+  auto target = measure_target(entry->view, entry->record.trusted);
+  if (!target) {
+    entry->measuring = {};
+    entry->overhead = {};
+    return;
+  }
+  auto& [tree, proc, clock, systemd, store, log] = node_.world;
+  const auto start = target->vmm.start;
+  if (entry->measuring.vmm != target->vmm)
+    entry->overhead = OverheadTrack(node_.chronicle.histories().overhead_peak(id.str(), start));
+  target->ram = [&, vmm = target->vmm] {
+    return ram_of(proc, vmm, node_.inputs.inputs(id).inputs);
+  };
+  measure(tree, proc, clock, *target, entry->measuring);
+  entry->overhead.note(entry->measuring.use.overhead, clock.now(), node_.config.reconcile_interval);
+  const bool told = std::any_of(entry->told.begin(), entry->told.end(), [](const auto& one) {
+    return one.condition == ConditionName::overhead_exceeded;
+  });
+  const auto recent = entry->overhead.measured().recent.value_or(0);
+  if (told != (recent > entry->view.overhead.memory_bytes)) node_.dirty(id);
+  if (const auto peak = entry->overhead.measured().peak)
+    node_.chronicle.overhead(id.str(), start, *peak);
+}
+
+}  // namespace kcg

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/counters.hpp"
+
+#include "base/text.hpp"
+#include "kernel/keyed.hpp"
+#include "kernel/pressure.hpp"
+
+namespace kcg {
+
+namespace {
+
+using Number = std::optional<std::uint64_t>;
+
+constexpr std::uint64_t kNsPerUsec = 1000;
+
+/// Reads one group in whichever hierarchy has the file.
+class Reader final {
+ public:
+  Reader(const CgroupTree& tree, const GroupView& group)
+      : tree_(tree), group_(group), path_(CgroupPath::parse(group.path)) {}
+
+  [[nodiscard]] std::optional<std::string> text(const char* file) const {
+    if (!path_) return std::nullopt;
+    for (const auto& hierarchy : group_.hierarchies)
+      if (auto found = tree_.read({hierarchy, *path_}, file)) return *std::move(found);
+    return std::nullopt;
+  }
+  [[nodiscard]] Number number(const char* file) const {
+    const auto found = text(file);
+    return found ? parse_u64(trim(*found)) : std::nullopt;
+  }
+
+ private:
+  const CgroupTree& tree_;
+  const GroupView& group_;
+  Result<CgroupPath> path_;
+};
+
+Number keyed(const std::optional<std::string>& text, const char* key) {
+  if (!text) return std::nullopt;
+  const auto value = keyed_value(*text, key);
+  return value ? Number(*value) : std::nullopt;
+}
+
+Number microseconds(const Number& nanoseconds) {
+  return nanoseconds ? Number(*nanoseconds / kNsPerUsec) : std::nullopt;
+}
+
+CpuCounters cpu_of(const Reader& group, bool unified) {
+  const auto stat = group.text("cpu.stat");
+  CpuCounters cpu;
+  cpu.throttled_periods = keyed(stat, "nr_throttled");
+  cpu.usage_usec =
+      unified ? keyed(stat, "usage_usec") : microseconds(group.number("cpuacct.usage"));
+  cpu.throttled_usec =
+      unified ? keyed(stat, "throttled_usec") : microseconds(keyed(stat, "throttled_time"));
+  return cpu;
+}
+
+StallCounters stall_of(const Reader& group, const char* file) {
+  const auto text = group.text(file);
+  const auto pressure = text ? parse_pressure(*text) : Result<Pressure>(fail(0, "none"));
+  if (!pressure) return {};
+  return {pressure->total_usec, pressure->average_10s};
+}
+
+void add(Number& sum, const Number& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+
+}  // namespace
+
+GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view) {
+  const bool unified = tree.host().unified();
+  GroupCounters counters;
+  for (const auto& group : view.groups) {
+    if (!group.exists) continue;
+    const Reader reader(tree, group);
+    const auto cpu = cpu_of(reader, unified);
+    add(counters.throttled_usec, cpu.throttled_usec);
+    if (const auto cls = class_of(group.role))
+      counters.by_class.at(static_cast<std::size_t>(*cls)) = cpu;
+    if (group.path != view.sandbox_cgroup) continue;
+    counters.cpu_usec = cpu.usage_usec;
+    counters.memory_used = reader.number(unified ? "memory.current" : "memory.usage_in_bytes");
+    counters.memory = stall_of(reader, "memory.pressure");
+    counters.cpu = stall_of(reader, "cpu.pressure");
+    counters.io = stall_of(reader, "io.pressure");
+  }
+  return counters;
+}
+
+}  // namespace kcg

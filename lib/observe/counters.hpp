@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel's counters of a sandbox's groups (L6): plain files, read once.
+#pragma once
+
+#include "cgroup/tree.hpp"
+#include "model/usage.hpp"
+#include "model/view.hpp"
+
+namespace kcg {
+
+/// The counters now. `view` says which groups the sandbox has.
+[[nodiscard]] GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view);
+
+}  // namespace kcg

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measuring what a sandbox uses (L6): two counter files of its group each time, and its VMM's
+// mappings rarely. No pass does this, and nothing that is placed or limited follows from it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "base/clock.hpp"
+#include "cgroup/tree.hpp"
+#include "identify/prove.hpp"
+#include "measure/overhead.hpp"
+#include "model/view.hpp"
+#include "proc/view.hpp"
+
+namespace kcg {
+
+/// Value: whose memory is measured, and where it is charged.
+struct MeasureTarget {
+  CgroupPath group;
+  TaskKey vmm;  ///< the process that has mapped the guest's RAM
+  /// Bytes of RAM that the VM has, if anybody says so; asked where its mappings are looked at.
+  std::function<std::optional<std::uint64_t>()> ram = {};
+};
+
+/// nullopt: it has no group of its own, or no VM of it runs here. `ram` is left out.
+[[nodiscard]] std::optional<MeasureTarget> measure_target(const SandboxView& view,
+                                                          const std::set<Trusted>& trusted);
+
+/// RAM that the VM has, as far as anybody says.
+[[nodiscard]] std::optional<std::uint64_t> ram_of(ProcView& proc, const TaskKey& vmm,
+                                                  const SandboxInputs& inputs);
+
+/// Value: what is kept of one VMM from one measurement to the next.
+struct Measuring {
+  /// What is resident of private RAM, and how RAM is mapped, is looked at no more often.
+  static constexpr Instant kLookPause = std::chrono::minutes(10);
+  /// A VMM that has touched more is not held up for it.
+  static constexpr std::uint64_t kMostTouched = std::uint64_t{8} << 30;
+
+  TaskKey vmm;
+  MemoryUse use;  ///< the last one
+  GuestLook guest;
+  Instant look_at{0};                   ///< when its mappings are looked at next
+  unsigned tries = 0;                   ///< looks in a row that told nothing
+  std::optional<MemoryCounters> asked;  ///< as they were when what is resident was asked for
+};
+
+/// One measurement; `measuring` begins anew with another VMM. What is measured of private RAM is as
+/// old as the last look at it.
+void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
+             const MeasureTarget& target, Measuring& measuring);
+
+}  // namespace kcg

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Private memory is looked at every 10 min: not before there is something to see.
+start_daemon '[measure]
+interval = "off"'
+kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true
+run_pod 1
+placed 1
+kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true VIRTIOFSD=false
+memory_overhead=4 pod_memory_mib=768
+run_pod 2
+run_container 2 app 512 50000
+placed 2
+
+# touched POD: the mapping that has most is the guest's RAM, of which it leaves the first MiB alone
+touched() {
+  (($(awk '$1 == "Rss:" && $2 > most { most = $2 } END { print most }' "/proc/$(vmm_pid "$1")/smaps") >= 127 << 10))
+}
+qmp 1 cont
+qmp 2 cont
+wait_for 120 "the guest of pod 1 has touched its shared memory" touched 1
+wait_for 120 "the guest of pod 2 has touched its private memory" touched 2
+
+printf '[measure]\ninterval = "1s"\n' >/etc/kata-cgroupd/config.d/case.toml
+cgctl reload || fail "the interval is not taken"
+
+measured() { cgctl show --json "$(pod_id "$1")" | jq -e .overhead.used_bytes; }
+# known POD: what its group is charged with beside files and the 127 MiB that the guest has touched
+known() {
+  local group
+  group=$(sandbox_group "$1")
+  echo $(($(value "$group" memory.current) - (127 << 20) -
+    $(value "$group" memory.stat | awk '/^(in)?active_file / { sum += $2 } END { print sum }')))
+}
+# right POD: within 5 % and 4 MiB
+right() {
+  local got wanted
+  got=$(measured "$1") && wanted=$(known "$1")
+  awk -v got="$got" -v wanted="$wanted" 'BEGIN {
+    error = got > wanted ? got - wanted : wanted - got
+    printf "measured %d, known %d\n", got, wanted
+    exit error > wanted / 20 + 4 * 1048576 }'
+}
+wait_for 60 "the overhead of pod 1 is right" right 1
+right 1
+wait_for 60 "the overhead of pod 2 is right" right 2
+right 2
+exceeded() { [[ $(cgctl show --json "$(pod_id "$1")" | jq -r '[.conditions[].name] | join(" ")') == *OverheadExceeded* ]]; }
+wait_for 30 "pod 2 uses more than was declared" exceeded 2
+refused exceeded 1
+# What a monitoring system asks: one call for all.
+busctl --json=short call io.katacontainers.CgroupManager1 /io/katacontainers/CgroupManager1 \
+  io.katacontainers.CgroupManager1.Manager GetStats |
+  jq -e '.data[0] | length == 2 and all(.[][1]; .MemoryOverheadUsedBytes.data > 0 and .CpuTotalUsec.data > 0)' ||
+  fail "GetStats does not tell both"
+for pod in 1 2; do
+  id=$(pod_id "$pod")
+  stop_pod "$pod"
+  nothing_left "$pod" "$id"
+done

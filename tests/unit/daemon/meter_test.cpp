@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measuring beside the passes: rounds, what is kept of them, and who hears of it.
+#include "daemon/node/meter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "record/condition_news.hpp"
+#include "unit/daemon/reconciling.hpp"
+
+namespace kcg::test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kRam = 256 * kMib;
+
+class Metering : public Reconciling {
+ protected:
+  Metering() {
+    tree_.make_all("v2", "/kubepods/pod1/x");
+    for (const auto* above : {"/", "/kubepods"})
+      EXPECT_TRUE(tree_.write({"v2", CgroupPath::parse(above).value()}, "cgroup.subtree_control",
+                              "+cpu +memory"));
+    config_.placement.existing = ExistingPolicy::place;
+    config_.measure_interval = milliseconds(1);
+  }
+  /// A sandbox with shared RAM, for which an overhead of 64 MiB was declared.
+  void begin() {
+    const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
+    vmm_ = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+    proc_.set_mappings(vmm_, std::vector<Mapping>{{kRam, true, true, true, false, {}}});
+    start();
+    auto registered = registration();
+    registered.shim = proc_.key(shim);
+    registered.vmm = proc_.key(vmm_);
+    registered.memory_overhead = 64 * kMib;
+    ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
+    run();
+  }
+  void uses(std::uint64_t overhead) {
+    const GroupRef group{"v2", CgroupPath::parse("/kubepods/pod1/kata-sandbox-x").value()};
+    tree_.set_file(group, "memory.current", std::to_string(overhead + 100 * kMib));
+    tree_.set_file(
+        group, "memory.stat",
+        fmt::format("anon {}\nshmem {}\ninactive_file 0\nactive_file 0", overhead, 100 * kMib));
+  }
+  [[nodiscard]] OverheadMeasured measured() { return reconciler_->api().overhead("x"); }
+  [[nodiscard]] bool exceeded() {
+    const auto conditions = conditions_of(reconciler_->api().list(false).at(0));
+    return std::any_of(conditions.begin(), conditions.end(), [](const Condition& one) {
+      return one.condition == ConditionName::overhead_exceeded;
+    });
+  }
+  /// Waits for the loop's next event; false: not for so long.
+  template <class Done>
+  bool until(Done done) {
+    for (int i = 0; i < 2000; ++i) {
+      if (done()) return true;
+      if (::sd_event_run(loop_->get(), 5'000'000) <= 0) return false;
+    }
+    return false;
+  }
+
+  Pid vmm_ = 0;
+};
+
+TEST_F(Metering, ListsWhatWasMeasured) {
+  begin();
+  uses(30 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used == 30 * kMib; }));
+  uses(20 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used == 20 * kMib; }));
+  EXPECT_EQ(measured().peak, 30 * kMib);
+  const auto view = reconciler_->api().view("x").value();
+  EXPECT_EQ(view.overhead_used, measured().used);
+  EXPECT_EQ(view.overhead_peak, 30 * kMib);
+}
+
+TEST_F(Metering, ThePeakOutlivesTheDaemon) {
+  begin();
+  uses(50 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used == 50 * kMib; }));
+  uses(20 * kMib);
+  reconciler_.reset();
+  start();
+  ASSERT_TRUE(until([&] { return measured().used == 20 * kMib; }));
+  EXPECT_EQ(measured().peak, 50 * kMib);
+}
+
+TEST_F(Metering, WhoUsesMoreThanWasDeclaredIsToldWithoutAResync) {
+  begin();
+  uses(30 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used == 30 * kMib; }));
+  EXPECT_FALSE(exceeded());
+  uses(65 * kMib);
+  EXPECT_TRUE(until([&] { return exceeded(); }));
+  EXPECT_EQ(reconciler_->api().list(false).at(0).state, SandboxState::degraded);
+}
+
+TEST_F(Metering, WhoAsksOftenIsAnsweredFromWhatWasRead) {
+  config_.measure_interval = hours(24);
+  begin();
+  ASSERT_TRUE(reconciler_->api().usage("x"));
+  unsigned reads = 0;
+  tree_.on_read([&] {
+    ++reads;
+    return 0;
+  });
+  EXPECT_TRUE(reconciler_->api().usage("x"));
+  EXPECT_EQ(reads, 0U);
+  EXPECT_FALSE(reconciler_->api().usage("y"));
+}
+
+TEST_F(Metering, NothingIsMeasuredWhereNobodyWantsIt) {
+  config_.measure_interval.reset();
+  begin();
+  uses(30 * kMib);
+  EXPECT_FALSE(reconciler_->api().usage("x"));
+  config_.measure_interval = milliseconds(1);
+  reconciler_->api().set_config_reader([this] { return Result<Config>(config_); });
+  ASSERT_TRUE(reconciler_->api().reload());
+  EXPECT_TRUE(until([&] { return measured().used == 30 * kMib; }));
+}
+
+TEST_F(Metering, WhatHasNoVmAnyMoreIsNotMeasured) {
+  begin();
+  uses(30 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used.has_value(); }));
+  proc_.exit_process(vmm_);
+  reconciler_->hint({HintKind::process_end, "x", vmm_});
+  EXPECT_TRUE(until([&] { return measured() == OverheadMeasured{}; }));
+}
+
+}  // namespace
+}  // namespace kcg::test
