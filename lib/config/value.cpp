@@ -12,7 +12,7 @@ namespace kcg {
 namespace {
 
 /// A TOML basic string. Text beyond ASCII is UTF-8 already, the parser has checked it.
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -28,11 +28,11 @@ std::string quoted(std::string_view text) {
 struct Writer {
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-  std::string operator()(const std::string& text) const { return quoted(text); }
+  std::string operator()(const std::string& text) const { return quoted_text(text); }
   std::string operator()(const std::vector<std::string>& list) const {
     std::vector<std::string> items;
     items.reserve(list.size());
-    for (const auto& item : list) items.push_back(quoted(item));
+    for (const auto& item : list) items.push_back(quoted_text(item));
     return fmt::format("[{}]", join(items, ", "));
   }
   std::string operator()(const OtherValue& other) const { return other.what; }
@@ -49,7 +49,7 @@ std::string toml_text(const ConfigValue& value) { return std::visit(Writer{}, va
 
 std::string toml_key(std::string_view part) {
   const bool plain = !part.empty() && std::all_of(part.begin(), part.end(), bare);
-  return plain ? std::string(part) : quoted(part);
+  return plain ? std::string(part) : quoted_text(part);
 }
 
 }  // namespace kcg
