@@ -24,7 +24,7 @@ struct ContainerNews {
   std::string pod;
   std::string id;
   Resources resources;
-  bool partial = false;  ///< an update: what is absent stays as it is
+  bool partial = false;  ///< asked for, not granted yet; what is absent stays as it is
   bool operator==(const ContainerNews&) const = default;
 };
 

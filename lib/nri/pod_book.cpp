@@ -1,31 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nri/pod_book.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kcg::nri {
 
 namespace {
 
-/// Of an update 0 and "" are "as before".
-void merge(Resources& known, const Resources& said) {
-  const auto take = [](auto& into, const auto& from) {
-    if (from.value_or(0) != 0) into = from;
+/// Whether the second of two limits allows more; 0, less and nothing said allow all.
+bool more(const std::optional<std::int64_t>& known, std::int64_t said) {
+  return known.value_or(0) > 0 && (said < 0 || said > *known);
+}
+
+/// Likewise of CPU time, whose period counts, too.
+bool more_time(const Resources& known, const Resources& said) {
+  const auto rate = [](const Resources& of, std::uint64_t period) {
+    return static_cast<long double>(of.cpu_quota.value_or(0)) / static_cast<long double>(period);
   };
-  take(known.memory_limit, said.memory_limit);
-  take(known.cpu_quota, said.cpu_quota);
-  take(known.cpu_period, said.cpu_period);
-  take(known.cpu_shares, said.cpu_shares);
-  if (!said.cpus.empty()) known.cpus = said.cpus;
-  if (!said.mems.empty()) known.mems = said.mems;
-  for (const auto& [size, bytes] : said.hugepages) known.hugepages[size] = bytes;
+  constexpr std::uint64_t kPeriod = 100'000;
+  const auto before = known.cpu_period.value_or(0) > 0 ? *known.cpu_period : kPeriod;
+  const auto after = said.cpu_period.value_or(0) > 0 ? *said.cpu_period : before;
+  const auto quota = said.cpu_quota.value_or(0);
+  return known.cpu_quota.value_or(0) > 0 &&
+         (quota < 0 || (quota > 0 && rate(said, after) > rate(known, before)));
+}
+
+/// What an update asks for, of which 0 and "" are "as before". The engine may fail to grant it:
+/// what it lowers counts when the engine has told of it as done.
+void raise(Resources& known, const Resources& said) {
+  if (said.memory_limit.value_or(0) != 0 && more(known.memory_limit, *said.memory_limit))
+    known.memory_limit = said.memory_limit;
+  if (more_time(known, said)) {
+    known.cpu_quota = said.cpu_quota;
+    if (said.cpu_period.value_or(0) > 0) known.cpu_period = said.cpu_period;
+  }
+  if (known.cpu_shares.value_or(0) > 0 && said.cpu_shares.value_or(0) > *known.cpu_shares)
+    known.cpu_shares = said.cpu_shares;
+  constexpr std::size_t kMostText = 4096;  // of an engine that never says that it is done
+  if (!known.cpus.empty() && !said.cpus.empty() && known.cpus.size() < kMostText)
+    known.cpus += "," + said.cpus;
+  for (const auto& [size, bytes] : said.hugepages)
+    known.hugepages[size] = std::max(known.hugepages[size], bytes);
 }
 
 /// An update of a container of which nothing else was told says nothing of what it leaves out.
 void add_container(NodeData& pod, const ContainerNews& news) {
   const auto known = pod.containers.find(news.id);
   if (known != pod.containers.end() && news.partial)
-    merge(known->second, news.resources);
+    raise(known->second, news.resources);
   else if (known != pod.containers.end())
     known->second = news.resources;
   else if (!news.partial && pod.containers.size() < PodBook::kMostContainers)

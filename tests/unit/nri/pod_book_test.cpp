@@ -70,14 +70,52 @@ TEST_F(Book, PartsOfALostConnectionAreNoPartsOfTheNext) {
   EXPECT_EQ(book_.find(id("q")), nullptr);
 }
 
-TEST_F(Book, AnUpdateChangesWhatItNames) {
+TEST_F(Book, AnUpdateRaisesWhatItNamesAtOnceAndLowersNothingUntilItIsDone) {
   EXPECT_EQ(book_.take(about({"p", "c", limits(512, 50'000)})), std::set<SandboxId>{id("p")});
   (void)book_.take(about({"p", "c", limits(0, 75'000), true}));
   EXPECT_EQ(of("c"), limits(512, 75'000));
-  (void)book_.take(about({"p", "c", limits(0, 1)}));
-  EXPECT_EQ(of("c"), limits(0, 1)) << "this is all there is";
+  (void)book_.take(about({"p", "c", limits(256, 25'000), true}));
+  EXPECT_EQ(of("c"), limits(512, 75'000)) << "the engine may refuse it";
+  (void)book_.take(about({"p", "c", limits(256, 25'000)}));
+  EXPECT_EQ(of("c"), limits(256, 25'000)) << "it is done";
+  (void)book_.take(about({"p", "c", limits(-1, -1), true}));
+  EXPECT_EQ(of("c"), limits(-1, -1));
+  (void)book_.take(about({"p", "c", limits(512, 50'000), true}));
+  EXPECT_EQ(of("c"), limits(-1, -1)) << "a limit where there was none lowers, too";
   (void)book_.take(about({"p", "other", limits(0, 1), true}));
   EXPECT_FALSE(book_.find(id("p"))->containers.contains("other")) << "half known is not known";
+}
+
+TEST_F(Book, CpuTimeIsComparedByItsPeriod) {
+  auto known = limits(0, 50'000);
+  known.cpu_period = 50'000;
+  (void)book_.take(about({"p", "c", known}));
+  auto said = limits(0, 75'000);
+  said.cpu_period = 100'000;
+  (void)book_.take(about({"p", "c", said, true}));
+  EXPECT_EQ(of("c"), known) << "three quarters of a CPU are less than one";
+  said.cpu_quota = 150'000;
+  (void)book_.take(about({"p", "c", said, true}));
+  EXPECT_EQ(of("c").cpu_quota, 150'000);
+  EXPECT_EQ(of("c").cpu_period, 100'000U);
+}
+
+TEST_F(Book, SharesAndCpusGrowWithAnUpdate) {
+  Resources known;
+  known.cpu_shares = 512;
+  known.cpus = "0-1";
+  (void)book_.take(about({"p", "c", known}));
+  Resources said;
+  said.cpu_shares = 256;
+  said.cpus = "2";
+  (void)book_.take(about({"p", "c", said, true}));
+  EXPECT_EQ(of("c").cpu_shares, 512U);
+  EXPECT_EQ(of("c").cpus, "0-1,2");
+  said.cpu_shares = 1024;
+  said.cpus = "";
+  (void)book_.take(about({"p", "c", said, true}));
+  EXPECT_EQ(of("c").cpu_shares, 1024U);
+  EXPECT_EQ(of("c").cpus, "0-1,2");
 }
 
 TEST_F(Book, WhatIsToldInPassingOverwritesNothing) {
