@@ -3,24 +3,25 @@
 # Private memory is looked at every 10 min: not before there is something to see.
 start_daemon '[measure]
 interval = "off"'
-kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true
-run_pod 1
-placed 1
-kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true VIRTIOFSD=false
-memory_overhead=4 pod_memory_mib=768
-run_pod 2
-run_container 2 app 512 50000
-placed 2
-
 # touched POD: the mapping that has most is the guest's RAM, of which it leaves the first MiB alone
 touched() {
   (($(awk '$1 == "Rss:" && $2 > most { most = $2 } END { print most }' "/proc/$(vmm_pid "$1")/smaps") >= 127 << 10))
 }
-qmp 1 cont
-qmp 2 cont
-wait_for 120 "the guest of pod 1 has touched its shared memory" touched 1
-wait_for 120 "the guest of pod 2 has touched its private memory" touched 2
-
+# begin POD: its guest touches all of its memory once it is placed
+begin() {
+  run_pod "$1"
+  waits() { [[ $(group_of "$(vmm_pid "$1")") == "$(sandbox_group "$1")/vmm" ]]; }
+  wait_for 30 "the paused VMM of pod $1 is placed" waits "$1"
+  qmp "$1" cont
+  wait_for 120 "the guest of pod $1 has touched its memory" touched "$1"
+  run_container "$1" app 512 50000
+  placed "$1"
+}
+kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true
+begin 1
+kata_settings GUEST=touch MEMORY_MIB=128 PAUSED=true VIRTIOFSD=false
+memory_overhead=4 pod_memory_mib=768
+begin 2
 printf '[measure]\ninterval = "1s"\n' >/etc/kata-cgroupd/config.d/case.toml
 cgctl reload || fail "the interval is not taken"
 

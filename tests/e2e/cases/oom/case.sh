@@ -27,7 +27,7 @@ stop_pod 1
 nothing_left 1 "$id"
 # Who asks later, by the pod's name, is told the reason.
 past() { cgctl show default/pod-1 | tr '\n' ' '; }
-remembered() { [[ $(past) == *OomKilled*"128 MiB"*"It ended"* ]]; }
+remembered() { [[ $(past) == *OomKilled*allows*128*MiB*"It ended"* ]]; }
 wait_for 30 "cgctl tells of the pod that is gone" remembered
 systemctl restart kata-cgroupd
 remembered || fail "a restart of the daemon has forgotten the pod: $(past)"
