@@ -36,7 +36,8 @@ known() {
 # right POD: within 5 % and 4 MiB
 right() {
   local got wanted
-  got=$(measured "$1") && wanted=$(known "$1")
+  got=$(measured "$1") || return
+  wanted=$(known "$1")
   awk -v got="$got" -v wanted="$wanted" 'BEGIN {
     error = got > wanted ? got - wanted : wanted - got
     printf "measured %d, known %d\n", got, wanted
