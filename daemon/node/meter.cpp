@@ -76,8 +76,8 @@ void Meter::measure_one(const SandboxId& id) {
   const auto start = target->vmm.start;
   if (entry->measuring.vmm != target->vmm)
     entry->overhead = OverheadTrack(node_.chronicle.histories().overhead_peak(id.str(), start));
-  target->ram = [&, vmm = target->vmm] {
-    return ram_of(proc, vmm, node_.inputs.inputs(id).inputs);
+  target->ram = [this, &id, vmm = target->vmm] {
+    return ram_of(node_.world.proc, vmm, node_.inputs.inputs(id).inputs);
   };
   measure(tree, proc, clock, *target, entry->measuring);
   entry->overhead.note(entry->measuring.use.overhead, clock.now(), node_.config.reconcile_interval);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kUsecPerSec = 1'000'000;
 constexpr std::uint64_t kPerCent = kUsecPerSec / 100;
 /// The kernel takes quotas and periods from one millisecond to one second.
 constexpr std::uint64_t kShortest = 1'000;
-constexpr std::uint64_t kLongest = kUsecPerSec;
+constexpr std::uint64_t kLongestPeriodUsec = kUsecPerSec;
 
 enum class Kind : std::uint8_t { amount, bandwidth, quota, period, mask };
 
@@ -86,9 +86,10 @@ Result<Properties> bandwidth(const Known& known, const std::string& text) {
 /// kernel, and its share of the quota.
 CpuBandwidth as_written(const CpuBandwidth& wanted) {
   const auto rate = per_second(wanted);
-  if (rate == kInfinity) return {std::nullopt, std::clamp(wanted.period, kShortest, kLongest)};
-  const auto period =
-      std::min(std::max({wanted.period, kShortest, kShortest * kUsecPerSec / rate}), kLongest);
+  if (rate == kInfinity)
+    return {std::nullopt, std::clamp(wanted.period, kShortest, kLongestPeriodUsec)};
+  const auto period = std::min(std::max({wanted.period, kShortest, kShortest * kUsecPerSec / rate}),
+                               kLongestPeriodUsec);
   return {std::max(rate / kPerCent * period / 100, kShortest), period};
 }
 
