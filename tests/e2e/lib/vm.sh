@@ -11,6 +11,8 @@ node_memory_mib=1536
 run_qemu() {
   local root=$1/root image=$1 work=$2 disk=$3
   shift 3
+  # Its modules, or it looks for them in the host's root.
+  export QEMU_MODULE_DIR=$root/usr/lib/x86_64-linux-gnu/qemu
   exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" \
     "$root/usr/bin/qemu-system-x86_64" \
     -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -L "$root/usr/lib/ipxe/qemu" \
@@ -40,7 +42,7 @@ prepare_work() {
 
 # freeze IMAGE FROZEN: boots a node until it is ready and keeps its disk and its state.
 freeze() {
-  local image=$1 frozen=$2 qemu deadline=$((SECONDS + 180))
+  local image=$1 frozen=$2 qemu deadline=$((SECONDS + 600))
   rm -rf "$frozen.new"
   prepare_work "$frozen.new"
   cp --sparse=always "$image/disk" "$frozen.new/disk"
@@ -55,7 +57,10 @@ freeze() {
     fi
     sleep 0.2
   done
-  "$here/lib/qmp" "$frozen.new/monitor" save "$frozen.new/state" || return
+  if ! "$here/lib/qmp" "$frozen.new/monitor" save "$frozen.new/state"; then
+    kill "$qemu" # it has the lock of who makes something
+    return 1
+  fi
   wait "$qemu"
   rm -f "$frozen.new/payload" "$frozen.new/monitor"
   mv "$frozen.new" "$frozen"
@@ -71,7 +76,7 @@ resume() {
   export -f run_qemu
   export node_memory_mib
   timeout --foreground -k 5 "$seconds" bash -c 'run_qemu "$@"' qemu "$image" "$work" \
-    "$frozen/disk,snapshot=on" -incoming "file:$frozen/state" "$@"
+    "$frozen/disk,snapshot=on" -incoming "exec:cat ${frozen@Q}/state" "$@"
   qemu=$?
   ((qemu == 124)) && return 124
   [[ -s $work/status ]] || return 126
