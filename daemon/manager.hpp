@@ -69,6 +69,8 @@ class Manager {
   [[nodiscard]] virtual std::map<std::string, std::string> parts() const = 0;
   /// How long vCPU threads have waited for their place, since the start.
   [[nodiscard]] virtual LatencyFacts placement_times() const = 0;
+  /// How often each condition was raised, or happened again, since the start; by name, also 0.
+  [[nodiscard]] virtual std::map<std::string, std::uint64_t> conditions_raised() const = 0;
   /// The last published views, sorted by id, without threads.
   [[nodiscard]] virtual std::vector<SandboxView> list(bool with_ignored) const = 0;
   /// Sorted by id.

@@ -29,6 +29,8 @@ namespace kcg::bus {
 [[nodiscard]] Properties stats(const SandboxView& view);
 /// What was measured of it; what is not known has no key.
 [[nodiscard]] Properties usage_properties(const SandboxUsage& usage);
+/// The numbers of them; throws sdbus::Error where one is of another type.
+[[nodiscard]] SandboxUsage numbers_from(const Properties& properties);
 
 /// What ListRegistrations tells of one, and back; the id is told beside it.
 [[nodiscard]] Properties registered_properties(const RegisteredView& view);

@@ -14,46 +14,57 @@ namespace {
 /// As the keys name the classes, in the order of ThreadClass.
 constexpr std::array<const char*, 4> kClasses = {"Vcpu", "Io", "Vmm", "Shim"};
 
-void put(Properties& out, const std::string& key, const std::optional<std::uint64_t>& value) {
-  if (value) out[key] = sdbus::Variant(*value);
-}
-
-void put_stall(Properties& out, const std::string& what, const StallCounters& stall) {
-  put(out, what + "StalledUsec", stall.total_usec);
-  put(out, what + "Stalled10sPermyriad", stall.average_10s);
-}
-
-void put_memory(Properties& out, const MemoryUse& memory) {
-  put(out, "MemoryUsedBytes", memory.used);
-  put(out, "MemoryGuestBytes", memory.guest);
-  put(out, "MemoryCacheBytes", memory.cache);
-  put(out, "MemoryOverheadUsedBytes", memory.overhead);
-  if (memory.at > 0) out["MeasuredAt"] = sdbus::Variant(static_cast<std::uint64_t>(memory.at));
-  if (memory.guest_memory != GuestMemory::unknown)
-    out["GuestMemory"] = sdbus::Variant(std::string(name(memory.guest_memory)));
-  if (!memory.unknown.empty())
-    out["MemoryOverheadUnknown"] = sdbus::Variant(valid_utf8(memory.unknown));
+/// Every number and its key: read from a sandbox, and written into one. `Usage` may be const.
+template <class Usage, class Visit>
+void each_number(Usage& usage, Visit&& visit) {
+  auto& memory = usage.memory;
+  visit("MemoryUsedBytes", memory.used);
+  visit("MemoryGuestBytes", memory.guest);
+  visit("MemoryCacheBytes", memory.cache);
+  visit("MemoryOverheadUsedBytes", memory.overhead);
+  visit("MemoryOverheadPeakBytes", usage.overhead_peak);
+  auto& counters = usage.counters;
+  visit("OomKills", counters.oom_kills);
+  visit("CpuTotalUsec", counters.cpu_usec);
+  for (std::size_t i = 0; i < kClasses.size(); ++i) {
+    auto& cpu = counters.by_class.at(i);
+    const std::string cls = kClasses.at(i);
+    visit("CpuTotalUsec" + cls, cpu.usage_usec);
+    visit("CpuThrottledUsec" + cls, cpu.throttled_usec);
+    visit("CpuThrottledPeriods" + cls, cpu.throttled_periods);
+  }
+  const auto stall = [&visit](const std::string& what, auto& one) {
+    visit(what + "StalledUsec", one.total_usec);
+    visit(what + "Stalled10sPermyriad", one.average_10s);
+  };
+  stall("Memory", counters.memory);
+  stall("Cpu", counters.cpu);
+  stall("Io", counters.io);
 }
 
 }  // namespace
 
 Properties usage_properties(const SandboxUsage& usage) {
   Properties out;
-  put_memory(out, usage.memory);
-  put(out, "MemoryOverheadPeakBytes", usage.overhead_peak);
-  const auto& counters = usage.counters;
-  put(out, "CpuTotalUsec", counters.cpu_usec);
-  for (std::size_t i = 0; i < kClasses.size(); ++i) {
-    const auto& cpu = counters.by_class.at(i);
-    const std::string cls = kClasses.at(i);
-    put(out, "CpuTotalUsec" + cls, cpu.usage_usec);
-    put(out, "CpuThrottledUsec" + cls, cpu.throttled_usec);
-    put(out, "CpuThrottledPeriods" + cls, cpu.throttled_periods);
-  }
-  put_stall(out, "Memory", counters.memory);
-  put_stall(out, "Cpu", counters.cpu);
-  put_stall(out, "Io", counters.io);
+  each_number(usage, [&out](const std::string& key, const auto& value) {
+    if (value) out[key] = sdbus::Variant(*value);
+  });
+  const auto& memory = usage.memory;
+  if (memory.at > 0) out["MeasuredAt"] = sdbus::Variant(static_cast<std::uint64_t>(memory.at));
+  if (memory.guest_memory != GuestMemory::unknown)
+    out["GuestMemory"] = sdbus::Variant(std::string(name(memory.guest_memory)));
+  if (!memory.unknown.empty())
+    out["MemoryOverheadUnknown"] = sdbus::Variant(valid_utf8(memory.unknown));
   return out;
+}
+
+SandboxUsage numbers_from(const Properties& properties) {
+  SandboxUsage usage;
+  each_number(usage, [&properties](const std::string& key, auto& value) {
+    if (const auto it = properties.find(key); it != properties.end())
+      value = it->second.template get<std::uint64_t>();
+  });
+  return usage;
 }
 
 }  // namespace kcg::bus

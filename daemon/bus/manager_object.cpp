@@ -154,7 +154,19 @@ std::map<std::string, std::uint64_t> ManagerObject::PlacementTimes() {
   const auto facts = context_.manager.placement_times();
   return {{"Count", facts.count},
           {"P50Usec", static_cast<std::uint64_t>(facts.half.count())},
-          {"P99Usec", static_cast<std::uint64_t>(facts.ninety_nine.count())}};
+          {"P99Usec", static_cast<std::uint64_t>(facts.ninety_nine.count())},
+          {"SumUsec", static_cast<std::uint64_t>(facts.sum.count())}};
+}
+
+std::map<std::string, std::uint64_t> ManagerObject::ConditionsRaised() {
+  return context_.manager.conditions_raised();
+}
+
+std::map<std::uint64_t, std::uint64_t> ManagerObject::PlacementBuckets() {
+  std::map<std::uint64_t, std::uint64_t> out;
+  for (const auto& [bound, count] : context_.manager.placement_times().within)
+    out[static_cast<std::uint64_t>(bound.count())] = count;
+  return out;
 }
 
 }  // namespace kcg::bus

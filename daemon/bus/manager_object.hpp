@@ -60,6 +60,8 @@ class ManagerObject final
   std::vector<std::string> Problems() override;
   std::map<std::string, std::string> Parts() override;
   std::map<std::string, std::uint64_t> PlacementTimes() override;
+  std::map<std::uint64_t, std::uint64_t> PlacementBuckets() override;
+  std::map<std::string, std::uint64_t> ConditionsRaised() override;
 
   Context& context_;
   const SandboxObjects& sandboxes_;

@@ -115,6 +115,8 @@ void Announcer::failed(const SandboxId& id, Entry& entry) {
 void Announcer::conditions(const SandboxId& id, Entry& entry) {
   const auto before = std::exchange(entry.told, conditions_of(entry.record));
   for (const auto& news : condition_news(before, entry.told)) {
+    if (news.what != ConditionNews::What::cleared)
+      ++raised_.at(static_cast<std::size_t>(news.condition.condition));
     chronicle_.note(id.str(), {event_of(news, clock_.wall_seconds())});
     if (news.what == ConditionNews::What::again)
       log_.condition_again(id.str(), news.condition);

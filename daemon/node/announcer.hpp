@@ -3,6 +3,9 @@
 // What journal, bus and chronicle are told of sandboxes (L8): each difference once.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "daemon/log.hpp"
 #include "daemon/manager.hpp"
 #include "daemon/node/chronicle.hpp"
@@ -30,6 +33,8 @@ class Announcer final {
   /// Compared with what was told, not with the last pass: one that breaks off tells nothing.
   void conditions(const SandboxId& id, Entry& entry);
   void gone(const SandboxId& id);
+  /// How often each was raised, or happened again, since the start; in the order of their names.
+  [[nodiscard]] const std::array<std::uint64_t, kConditionCount>& raised() const { return raised_; }
 
  private:
   void publish(const SandboxView& before, const SandboxView& now, bool first);
@@ -40,6 +45,7 @@ class Announcer final {
   const Clock& clock_;
   Chronicle& chronicle_;
   Publisher* publisher_ = nullptr;
+  std::array<std::uint64_t, kConditionCount> raised_{};
 };
 
 }  // namespace kcg

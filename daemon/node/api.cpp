@@ -80,6 +80,14 @@ std::optional<std::uint64_t> NodeApi::memory_used(const std::string& text) const
   return std::nullopt;
 }
 
+std::map<std::string, std::uint64_t> NodeApi::conditions_raised() const {
+  std::map<std::string, std::uint64_t> out;
+  for (const auto& one : all_conditions())
+    out[std::string(one.name)] =
+        node_.announcer.raised().at(static_cast<std::size_t>(one.condition));
+  return out;
+}
+
 OverheadMeasured NodeApi::overhead(const std::string& text) const {
   const auto id = SandboxId::parse(text);
   const auto* entry = id ? node_.sandboxes.find(*id) : nullptr;

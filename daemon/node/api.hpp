@@ -28,6 +28,7 @@ class NodeApi final : public Manager {
   [[nodiscard]] std::vector<std::string> problems() const override;
   [[nodiscard]] std::map<std::string, std::string> parts() const override;
   [[nodiscard]] LatencyFacts placement_times() const override { return node_.placements.facts(); }
+  [[nodiscard]] std::map<std::string, std::uint64_t> conditions_raised() const override;
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;
   [[nodiscard]] OverheadMeasured overhead(const std::string& id) const override;

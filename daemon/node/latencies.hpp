@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -18,6 +19,9 @@ struct LatencyFacts {
   std::uint64_t count = 0;
   Instant half{0};         ///< half of them took no longer
   Instant ninety_nine{0};  ///< 99 of 100 took no longer
+  Instant sum{0};
+  /// How many took no longer than these times, 1 ms to 10 s.
+  std::map<Instant, std::uint64_t> within = {};
   bool operator==(const LatencyFacts&) const = default;
 };
 
@@ -28,12 +32,16 @@ class Latencies final {
   [[nodiscard]] LatencyFacts facts() const;
 
  private:
+  /// The longest time that this step counts.
+  [[nodiscard]] static Instant longest(std::size_t step);
   [[nodiscard]] Instant at(std::uint64_t rank) const;
+  [[nodiscard]] std::map<Instant, std::uint64_t> within() const;
 
   static constexpr unsigned kParts = 8;       ///< of a doubling
   static constexpr unsigned kDoublings = 40;  ///< of a microsecond: 12 days
   std::array<std::uint64_t, std::size_t{kParts} * kDoublings> counts_{};
   std::uint64_t count_ = 0;
+  Instant sum_{0};
 };
 
 /// When a thread was placed, how long after its birth. The kernel tells its birth in hundredths of

@@ -63,6 +63,7 @@ struct GroupCounters {
   std::optional<std::uint64_t> throttled_usec;  ///< of all its groups
   std::array<CpuCounters, 4> by_class;          ///< by ThreadClass
   std::optional<std::uint64_t> memory_used;     ///< bytes
+  std::optional<std::uint64_t> oom_kills;       ///< processes that were killed for memory
   StallCounters memory, cpu, io;                ///< v2 only
   bool operator==(const GroupCounters&) const = default;
 };

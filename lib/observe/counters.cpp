@@ -77,12 +77,15 @@ GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view) {
     if (!group.exists) continue;
     const Reader reader(tree, group);
     const auto cpu = cpu_of(reader, unified);
+    // A group of v1 does not count what is killed below it.
+    if (!unified) add(counters.oom_kills, keyed(reader.text("memory.oom_control"), "oom_kill"));
     add(counters.throttled_usec, cpu.throttled_usec);
     if (const auto cls = class_of(group.role))
       counters.by_class.at(static_cast<std::size_t>(*cls)) = cpu;
     if (group.path != view.sandbox_cgroup) continue;
     counters.cpu_usec = cpu.usage_usec;
     counters.memory_used = reader.number(unified ? "memory.current" : "memory.usage_in_bytes");
+    if (unified) counters.oom_kills = keyed(reader.text("memory.events"), "oom_kill");
     counters.memory = stall_of(reader, "memory.pressure");
     counters.cpu = stall_of(reader, "cpu.pressure");
     counters.io = stall_of(reader, "io.pressure");

@@ -30,7 +30,10 @@ class FakeManager final : public Manager {
     return {{"bundles", troubles.empty() ? "working" : "fallback"}, {"systemd", "off"}};
   }
   [[nodiscard]] LatencyFacts placement_times() const override {
-    return {42, Instant(4100), Instant(12'000)};
+    return {42, Instant(4100), Instant(12'000), Instant(210'000), {{Instant(5000), 40}}};
+  }
+  [[nodiscard]] std::map<std::string, std::uint64_t> conditions_raised() const override {
+    return {{"OomKilled", 2}};
   }
   [[nodiscard]] std::vector<RegisteredView> registered() const override { return registrations; }
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;

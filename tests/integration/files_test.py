@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is installed for systemd, the journal and the bus is sound.
 
-usage: files_test.py SYSTEMD_DIR UNIT CATALOG PAGE
+usage: files_test.py SYSTEMD_DIR UNIT EXPORTER_UNIT CATALOG PAGE
 """
 import json
 import pathlib
@@ -44,16 +44,18 @@ def policy_complaints(folder: pathlib.Path) -> list[str]:
     return wrong
 
 
-def unit_complaints(unit: pathlib.Path) -> list[str]:
+NEEDED = ["Type=notify", "WatchdogSec=", "RuntimeDirectory=kata-cgroupd", "RuntimeDirectoryPreserve=yes"]
+NEEDED_OF_EXPORTER = ["Type=notify", "DynamicUser=yes", "CapabilityBoundingSet=\n", "MemoryMax="]
+
+
+def unit_complaints(unit: pathlib.Path, needed: list[str]) -> list[str]:
     text = unit.read_text(encoding="utf-8")
-    needed = ["Type=notify", "WatchdogSec=", "RuntimeDirectory=kata-cgroupd",
-              "RuntimeDirectoryPreserve=yes"]
     wrong = [f"unit: no {one}" for one in needed if f"\n{one}" not in text]
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], check=False,
                           capture_output=True, text=True)
     # The program is not installed where the unit will find it.
     return wrong + [f"unit: {line}" for line in done.stderr.splitlines()
-                    if "kata-cgroupd" in line and "is not executable" not in line]
+                    if "kata-cgroup" in line and "is not executable" not in line]
 
 
 def needed_words(name: str) -> list[str]:
@@ -142,10 +144,11 @@ def page_complaints(folder: pathlib.Path, page: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
-    folder, unit, catalog, page = (pathlib.Path(one) for one in sys.argv[1:])
+    folder, unit, exporter, catalog, page = (pathlib.Path(one) for one in sys.argv[1:])
     source = (folder.parent / "lib/model/condition.cpp").read_text(encoding="utf-8")
-    wrong = policy_complaints(folder) + unit_complaints(unit)
-    wrong += exposure_complaints(unit) + catalog_complaints(catalog, source)
+    wrong = policy_complaints(folder) + unit_complaints(unit, NEEDED)
+    wrong += unit_complaints(exporter, NEEDED_OF_EXPORTER)
+    wrong += exposure_complaints(unit) + exposure_complaints(exporter) + catalog_complaints(catalog, source)
     wrong += page_complaints(folder, page)
     print("\n".join(wrong) or "sound")
     return 1 if wrong else 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program offers stands in its man pages, and the other way round.
 
-usage: documented.py ROOT DAEMON
+usage: documented.py ROOT DAEMON EXPORTER
 """
 import argparse
 import pathlib
@@ -58,6 +58,28 @@ def differences(what: str, offered: set, written: set) -> lint.Complaints:
     ]
 
 
+def source_metrics(text: str) -> set[str]:
+    return set(re.findall(r'"(kata_(?:cgroupd|sandbox)_\w+)"', text))
+
+
+def check_exporter(root: pathlib.Path, help_text: str) -> lint.Complaints:
+    page = lint.text(root / MAN / "kata-cgroup-exporter.8")
+    metrics = source_metrics(lint.text(root / "tools/cgctl/metrics/families.cpp"))
+    rules = set(re.findall(r"kata_(?:cgroupd|sandbox)_\w+", lint.text(
+        root / "docs/monitoring/alerts.yml") + lint.text(root / "docs/monitoring/dashboard.json")))
+    return (
+        differences("option of the exporter", options_of(help_text), options_of(page))
+        + differences("exit status of the exporter",
+                      source_statuses(lint.text(root / "tools/exporter/main.cpp") +
+                                      lint.text(root / "tools/exporter/options.cpp")),
+                      set(re.findall(r"^\.It (\d+)", page, re.MULTILINE)))
+        + differences("metric", metrics, set(re.findall(
+            r"^\| `(kata_\w+)` \|", lint.text(root / "docs/monitoring/README.md"), re.MULTILINE)))
+        + [f"docs/monitoring: there is no metric {one}" for one in sorted(rules)
+           if re.sub("_bucket$", "", one) not in metrics]
+    )
+
+
 def check(root: pathlib.Path, help_text: str) -> lint.Complaints:
     daemon_page = lint.text(root / MAN / "kata-cgroupd.8")
     status_section = daemon_page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
@@ -101,6 +123,7 @@ def prove() -> lint.Complaints:
          {"mode", "a.b"}),
         (source_conditions('"TooBad", Severity::error,'), {("TooBad", "error")}),
         (source_statuses("constexpr int kFailed = 1;\nconstexpr int kBad = 78;  // x"), {"0", "1", "78"}),
+        (source_metrics('Family up{"kata_cgroupd_up", "Whether'), {"kata_cgroupd_up"}),
         (set(differences("x", {1, 2}, {2, 3})),
          {"x: 1 is not documented", "x: 3 is documented but does not exist"}),
     ]
@@ -111,9 +134,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("daemon", type=pathlib.Path)
+    parser.add_argument("exporter", type=pathlib.Path)
     args = parser.parse_args()
-    done = subprocess.run([args.daemon, "--help"], check=True, capture_output=True, text=True)
-    complaints = prove() or check(args.root.resolve(), done.stdout)
+    root = args.root.resolve()
+    helps = [subprocess.run([one, "--help"], check=True, capture_output=True, text=True).stdout
+             for one in (args.daemon, args.exporter)]
+    complaints = prove() or check(root, helps[0]) + check_exporter(root, helps[1])
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
+#include "support/live/sysctl.hpp"
 #include "support/live/wait.hpp"
 
 namespace kcg::live {
@@ -27,23 +28,6 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
   return found;
 }
-
-/// Resource: a limit of the machine's, as it was before at the end.
-class Sysctl final {
- public:
-  Sysctl(std::string path, const std::string& value)
-      : path_(std::move(path)), before_(slurp_line(path_)) {
-    EXPECT_EQ(scribble(path_, value), 0) << path_;
-  }
-  ~Sysctl() { restore(); }
-  Sysctl(const Sysctl&) = delete;
-  Sysctl& operator=(const Sysctl&) = delete;
-  void restore() const { EXPECT_EQ(scribble(path_, before_), 0) << path_; }
-
- private:
-  std::string path_;
-  std::string before_;
-};
 
 /// Resource: a file that can be opened as long as it answers, and whose reader waits while it does
 /// not.

@@ -70,7 +70,10 @@ std::optional<PlacementTimes> placements_from(const Properties& facts) {
   const auto it = facts.find("PlacementTimes");
   if (it == facts.end()) return std::nullopt;
   auto times = it->second.get<std::map<std::string, std::uint64_t>>();
-  return PlacementTimes{times["Count"], times["P50Usec"], times["P99Usec"]};
+  PlacementTimes out{times["Count"], times["P50Usec"], times["P99Usec"], times["SumUsec"]};
+  if (const auto buckets = facts.find("PlacementBuckets"); buckets != facts.end())
+    out.within = buckets->second.get<std::map<std::uint64_t, std::uint64_t>>();
+  return out;
 }
 
 /// A daemon of an older version says less of itself.
@@ -86,6 +89,8 @@ DaemonState state_from(const Properties& facts) {
     state.parts = it->second.get<std::map<std::string, std::string>>();
   state.parts.emplace("bus", "working");  // or nobody had answered
   state.placements = placements_from(facts);
+  if (const auto it = facts.find("ConditionsRaised"); it != facts.end())
+    state.raised = it->second.get<std::map<std::string, std::uint64_t>>();
   return state;
 }
 
@@ -246,6 +251,15 @@ Result<SandboxView> BusSource::view(const std::string& id) {
   });
   if (!properties) return forward(properties.error());
   return bus::view_from(*properties);
+}
+
+Result<std::map<std::string, SandboxUsage>> BusSource::usage() {
+  return guarded([&] {
+    std::map<std::string, SandboxUsage> all;
+    for (const auto& one : impl_->manager.GetStats())
+      all[one.get<0>()] = bus::numbers_from(one.get<1>());
+    return all;
+  });
 }
 
 /// The daemon places a new thread within milliseconds, under load within a second.

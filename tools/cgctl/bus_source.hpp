@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "daemon/manager.hpp"
+#include "model/usage.hpp"
 #include "tools/cgctl/source.hpp"
 #include "tools/cgctl/status.hpp"
 
@@ -32,6 +34,8 @@ class BusSource final : public Source {
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
   [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override;
 
+  /// What is measured of each sandbox, by its id; one that nothing is measured of is not there.
+  [[nodiscard]] Result<std::map<std::string, SandboxUsage>> usage();
   /// What the daemon said of itself when it was connected to, or looked at again.
   [[nodiscard]] const DaemonState& state() const;
   const DaemonState& look_again();

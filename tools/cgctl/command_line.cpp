@@ -85,6 +85,8 @@ void add_other_verbs(CLI::App& app, Options& o) {
          false);
   add_verb(app, o, Verb::top, "top", "Watch what the sandboxes use, each second")
       .add_flag("--once", o.once, "Print it once, after a second; needs no terminal");
+  add_verb(app, o, Verb::metrics, "metrics",
+           "Print what Prometheus is told, in its text format; exit status 5 without the daemon");
   add_verb(app, o, Verb::registrations, "registrations",
            "Show what was registered, since when and by whom");
   add_verb(app, o, Verb::doctor, "doctor",
@@ -280,6 +282,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (line.options.verb == Verb::reconcile && line.options.adopt && line.options.id.empty())
     return usage_error(std::move(line), wants_json(argc, argv),
                        "--adopt needs the name of one sandbox");
+  if (line.options.verb == Verb::metrics && line.options.json)
+    return usage_error(std::move(line), true,
+                       "metrics has Prometheus' text format only; as JSON: list, show, status");
   if (auto status = check_register(texts, line.options.registration); !status)
     return usage_error(std::move(line), wants_json(argc, argv), status.error().text);
   return line;

@@ -9,6 +9,8 @@
 #include "tools/cgctl/command_line.hpp"
 #include "tools/cgctl/events.hpp"
 #include "tools/cgctl/failure.hpp"
+#include "tools/cgctl/metrics/families.hpp"
+#include "tools/cgctl/metrics/sample.hpp"
 #include "tools/cgctl/registrations.hpp"
 #include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/status.hpp"
@@ -123,14 +125,24 @@ Result<Answer> registrations(const Options& options, const Style& style, BusSour
 }
 
 bool needs_daemon(Verb verb) {
-  return changes_something(verb) || verb == Verb::watch || verb == Verb::registrations;
+  return changes_something(verb) || verb == Verb::watch || verb == Verb::registrations ||
+         verb == Verb::metrics;
+}
+
+/// Over a dead daemon that it is dead is the answer, too.
+Result<Answer> metrics(const Options& options, Besides& besides) {
+  const auto sample = take_metrics(options.bus);
+  besides.note = sample.why_not;
+  return Answer{metrics_text(sample.families),
+                sample.why_not.empty() ? Exit::good : Exit::no_daemon};
 }
 
 /// Only the daemon can do it.
-Result<Answer> tell(const Options& options, const Style& style) {
+Result<Answer> tell(const Options& options, const Style& style, Besides& besides) {
   if (options.no_daemon)
     return fail(static_cast<int>(ClientError::not_reachable),
                 "only the daemon can do this: leave --no-daemon out");
+  if (options.verb == Verb::metrics) return metrics(options, besides);
   auto daemon = BusSource::connect(options.bus);
   if (!daemon) return forward(daemon.error());
   if (options.verb == Verb::registrations) return registrations(options, style, **daemon);
@@ -143,7 +155,7 @@ Result<Answer> run(const Options& options, const Style& style, Besides& besides)
   if (options.verb == Verb::doctor) return doctor_answer(options, style);
   if (options.verb == Verb::uninstall_check) return uninstall_check(options, style);
   if (options.verb == Verb::release) return release(options, style);
-  if (needs_daemon(options.verb)) return tell(options, style);
+  if (needs_daemon(options.verb)) return tell(options, style, besides);
   return find_out(options, style, besides);
 }
 

@@ -41,7 +41,8 @@ enum class Verb : std::uint8_t {
   registrations,
   top,
   uninstall_check,
-  release
+  release,
+  metrics
 };
 
 enum class ColorChoice : std::uint8_t { automatic, always, never };

@@ -32,6 +32,9 @@ struct PlacementTimes {
   std::uint64_t count = 0;
   std::uint64_t half_usec = 0;         ///< half of them waited no longer
   std::uint64_t ninety_nine_usec = 0;  ///< 99 of 100 waited no longer
+  std::uint64_t sum_usec = 0;
+  std::map<std::uint64_t, std::uint64_t> within =
+      {};  ///< by microseconds: how many waited no longer
   bool operator==(const PlacementTimes&) const = default;
 };
 
@@ -44,6 +47,7 @@ struct DaemonState {
   std::vector<std::string> problems;
   std::map<std::string, std::string> parts;  ///< "working", "fallback", "down", "off" by name
   std::optional<PlacementTimes> placements;
+  std::map<std::string, std::uint64_t> raised = {};  ///< conditions since its start, by name
   std::optional<DaemonProcess> process;
 };
 

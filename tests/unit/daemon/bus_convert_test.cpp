@@ -183,6 +183,12 @@ TEST(BusConvert, UsageHasAKeyForWhatIsKnown) {
               {"IoStalledUsec", 11},          {"IoStalled10sPermyriad", 12}};
   for (const auto& row : rows)
     EXPECT_EQ(out.at(row.key).get<std::uint64_t>(), row.value) << row.key;
+  // Who reads them gets the numbers back.
+  const auto back = numbers_from(out);
+  EXPECT_EQ(back.memory.overhead, 7U);
+  EXPECT_EQ(back.overhead_peak, 9U);
+  EXPECT_EQ(back.counters, usage.counters);
+  EXPECT_THROW((void)numbers_from({{"OomKills", sdbus::Variant(std::string("1"))}}), sdbus::Error);
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ class Jobs final : public Manager {
   [[nodiscard]] std::vector<std::string> problems() const override { return {}; }
   [[nodiscard]] std::map<std::string, std::string> parts() const override { return {}; }
   [[nodiscard]] LatencyFacts placement_times() const override { return {}; }
+  [[nodiscard]] std::map<std::string, std::uint64_t> conditions_raised() const override {
+    return {};
+  }
   [[nodiscard]] std::vector<SandboxView> list(bool) const override { return {}; }
   [[nodiscard]] std::vector<RegisteredView> registered() const override { return {}; }
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string&) const override {

@@ -31,6 +31,19 @@ TEST(Latencies, HalfAndNinetyNineOfAHundred) {
   EXPECT_GE(facts.ninety_nine, Instant(1'000'000)) << "the 99th of 100";
 }
 
+/// A time is counted where it is told: at most 13 % too long, never too short.
+TEST(Latencies, AreCountedByBounds) {
+  Latencies all;
+  for (const Instant::rep usec : {800, 900, 1500, 60'000, 20'000'000}) all.add(Instant(usec));
+  const auto facts = all.facts();
+  EXPECT_EQ(facts.sum, Instant(20'063'200));
+  EXPECT_EQ(facts.within.at(std::chrono::milliseconds(1)), 2U);
+  EXPECT_EQ(facts.within.at(std::chrono::milliseconds(2)), 3U);
+  EXPECT_EQ(facts.within.at(std::chrono::milliseconds(50)), 3U);
+  EXPECT_EQ(facts.within.at(std::chrono::milliseconds(100)), 4U);
+  EXPECT_EQ(facts.within.rbegin()->second, 4U) << "one waited longer than all bounds";
+}
+
 TEST(Latencies, WhatIsBeyondAllBoundsIsCountedAtTheEnd) {
   Latencies all;
   all.add(Instant(-5));

@@ -93,6 +93,7 @@ install_all() {
   reload
   systemctl --quiet enable kata-cgroupd
   systemctl restart kata-cgroupd
+  systemctl try-restart kata-cgroup-exporter # where somebody has switched it on
   $cgctl --version
   echo "It runs. Is the node fit for it? cgctl doctor. Take it away: $ours/install.sh --uninstall"
 }
@@ -100,7 +101,7 @@ install_all() {
 uninstall_all() {
   [ -e $list ] || refuse "nothing is installed: there is no $list"
   say_who_stays
-  systemctl --quiet disable --now kata-cgroupd || echo "install.sh: goes on" >&2
+  systemctl --quiet disable --now kata-cgroupd kata-cgroup-exporter || echo "install.sh: goes on" >&2
   if cmp -s $config $sample; then rm $config; fi
   rmdir "${config%/*}" 2>/dev/null || [ ! -e "${config%/*}" ] ||
     echo "What was configured stays in ${config%/*}."

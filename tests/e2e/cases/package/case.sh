@@ -7,7 +7,7 @@ installed_tar=/usr/local/lib/kata-cgroupd/install.sh
 # ours: files and directories of the project on the node, but for what this case brought
 ours() {
   find / /run -xdev -path /run/node -prune -o \
-    "(" -name '*kata-cgroupd*' -o -name '*cgctl*' -o -name '*CgroupManager1*' ")" -print | sort
+    "(" -name '*kata-cgroup*' -o -name '*cgctl*' -o -name '*CgroupManager1*' ")" -print | sort
 }
 
 # packaged ARGUMENT...: apt as a script calls it, where nobody answers a question
@@ -30,6 +30,9 @@ answers() {
   [[ $(busctl get-property io.katacontainers.CgroupManager1 /io/katacontainers/CgroupManager1 \
     io.katacontainers.CgroupManager1.Manager Version) == "s \"$1\"" ]]
 }
+
+# scraped LINE: Prometheus would see it
+scraped() { [[ $(curl --silent http://127.0.0.1:9838/metrics) == *"$1"* ]]; }
 
 # hypervisors POD...: pid and start time, so that a new one is no old one
 hypervisors() {
@@ -72,6 +75,10 @@ live 1
 run_pod 2
 run_container 2 first 128 50000
 placed 2
+equal "the exporter" "$(systemctl is-active kata-cgroup-exporter) $(systemctl is-enabled kata-cgroup-exporter)" \
+  "inactive disabled"
+systemctl enable --now kata-cgroup-exporter
+wait_for 30 "metrics of pod 2" scraped "kata_sandbox_memory_overhead_declared_bytes{namespace=\"$(listed "$(pod_id 2)" | jq -r .pod.namespace)\""
 
 say "upgrading"
 echo "# edited" >>/etc/kata-cgroupd/config.toml
@@ -83,12 +90,13 @@ serves "$version"
 equal "what was edited" "$(tail -n 1 /etc/kata-cgroupd/config.toml)" "# edited"
 live 1 2
 placed 2
+wait_for 30 "the new exporter" scraped "version=\"$version\""
 update_container 2 first 192 30000
 placed 2
 
 say "removing"
 remember 1 2
-text=$(packaged remove kata-cgroupd)
+text=$(packaged remove kata-cgroupd kata-cgroup-exporter)
 echo "$text"
 [[ $text == *"$(pod_id 2)"* ]] || fail "it does not say that pod 2 is in groups of ours"
 [[ $text != *"$(pod_id 1)"* ]] || fail "it names pod 1, which is in none"
@@ -106,7 +114,7 @@ placed 3
 
 say "purging"
 remember 1 2 3
-packaged purge kata-cgroupd
+packaged purge kata-cgroupd kata-cgroup-exporter
 live 1 2 3
 equal "what stays" "$(ours)" "/etc/kata-cgroupd"
 equal "files that stay" "$(find /etc/kata-cgroupd -type f)" "$drop_in"

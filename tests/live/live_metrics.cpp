@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A real Prometheus scrapes the exporter of a real daemon, and each alert of docs/monitoring fires
+// by a real cause. v1 alone: the cgroup2 tree beside it accounts no memory.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "integration/private_bus.hpp"
+#include "support/live/fixture.hpp"
+#include "support/live/kernel.hpp"
+#include "support/live/programs.hpp"
+#include "support/live/sysctl.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::live {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr const char* kOverheadKey = "io.katacontainers.config.hypervisor.memory_overhead";
+constexpr std::size_t kMany = 200;
+constexpr std::size_t kMostSeries = 40;
+
+class LiveMetrics : public LiveTest {
+ protected:
+  void SetUp() override {
+    LiveTest::SetUp();
+    bus_.start();
+  }
+  void start(const std::string& more = "") {
+    start_daemon({.config = "[measure]\ninterval = \"1s\"\n" + more, .bus = bus_.address()});
+    Command command;
+    command.argv = {built("tools/exporter/kata-cgroup-exporter"), "--listen", "127.0.0.1:0",
+                    "--bus", bus_.address()};
+    command.output = file("exporter");
+    exporter_.emplace(Child::start(command));
+    const std::regex line("serves on port ([0-9]+)");
+    std::smatch found;
+    ASSERT_TRUE(wait_until([&] {
+      exporter_said_ = slurp(command.output);
+      return std::regex_search(exporter_said_, found, line);
+    })) << exporter_said_;
+    port_ = found[1];
+  }
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return node_->run_root() + "/" + name;
+  }
+  /// What a shell command prints; its status is checked.
+  [[nodiscard]] std::string shell(const std::string& text) const {
+    Command command;
+    command.argv = {"/bin/sh", "-c", text};
+    command.output = file("shell");
+    std::filesystem::remove(command.output);
+    auto child = Child::start(command);
+    EXPECT_EQ(child.wait(kPatience).value_or(-1), 0) << text << "\n" << slurp(command.output);
+    return slurp(command.output);
+  }
+  /// Into the file "scraped".
+  [[nodiscard]] std::string scrape() const {
+    const auto url = "http://127.0.0.1:" + port_ + "/metrics";
+    (void)shell(
+        "python3 -c 'import sys, urllib.request; sys.stdout.write(urllib.request.urlopen("
+        "sys.argv[1]).read().decode())' " +
+        url + " >" + file("scraped"));  // checked there
+    return slurp(file("scraped"));
+  }
+  /// With the rules that are shipped, but for their patience.
+  void start_prometheus() {
+    std::ofstream(file("alerts.yml"))
+        << std::regex_replace(slurp(KCG_ALERTS), std::regex("for: [0-9]+m"), "for: 0s");
+    std::ofstream(file("prometheus.yml"))
+        << "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
+        << "rule_files: [alerts.yml]\nscrape_configs:\n  - job_name: kata-cgroupd\n"
+        << "    static_configs: [{targets: [\"127.0.0.1:" << port_ << "\"]}]\n";
+    Command command;
+    command.argv = {"/usr/bin/prometheus", "--config.file=" + file("prometheus.yml"),
+                    "--storage.tsdb.path=" + file("tsdb"), "--web.listen-address=" + address_};
+    command.output = file("prometheus");
+    prometheus_.emplace(Child::start(command));
+    ASSERT_TRUE(wait_until([&] {
+      return slurp(command.output).find("Server is ready") != std::string::npos;
+    })) << slurp(command.output);
+  }
+  [[nodiscard]] std::string firing() const {
+    return shell("promtool query instant http://" + address_ + " 'ALERTS{alertstate=\"firing\"}'");
+  }
+  [[nodiscard]] bool fires(const std::string& alert, bool so = true) const {
+    const auto text = "alertname=\"" + alert + "\"";
+    return wait_until([&] { return (firing().find(text) != std::string::npos) == so; },
+                      std::chrono::minutes(2), std::chrono::milliseconds(500));
+  }
+
+  integration::PrivateBus bus_{integration::Policy::installed};
+  std::optional<Child> exporter_, prometheus_;
+  std::string exporter_said_, port_,
+      address_ = "127.0.0.1:" + std::to_string(20'000 + getpid() % 10'000);
+};
+
+TEST_P(LiveMetrics, EachAlertFiresByItsCause) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_NO_FATAL_FAILURE(start_prometheus());
+  const auto greedy = node_->sandbox(
+      {.pod = "podgreedy",
+       .standin = {{"GUEST", "touch"}, {"MEMORY_MIB", "128"}},
+       .annotations = {{kOverheadKey, "4"},
+                       {"io.kubernetes.cri.sandbox-memory", std::to_string(768 * kMib)}}});
+  greedy->start();
+  EXPECT_EQ(settle(*greedy), "");
+  EXPECT_TRUE(fires("KataSandboxOverheadExceeded")) << firing();
+  EXPECT_EQ(firing().find("KataSandboxOomKilled"), std::string::npos);
+
+  const auto killed = node_->sandbox(
+      {.pod = "podkilled",
+       .annotations = {{kOverheadKey, "96"},
+                       {"io.kubernetes.cri.sandbox-memory", std::to_string(64 * kMib)}}});
+  killed->start();
+  ASSERT_EQ(settle(*killed), "");
+  const auto vmm = killed->truth().vmm;
+  EXPECT_THROW(killed->ask("fill-memory 1024"), std::exception);
+  ASSERT_TRUE(wait_until([&] { return !alive(vmm); }));
+  killed->end();
+  EXPECT_TRUE(fires("KataSandboxOomKilled")) << "also when the pod is gone\n" << firing();
+  // The daemon says what became of it, or that it has not found out.
+  EXPECT_EQ(firing().find("KataCgroupdD"), std::string::npos) << firing();
+
+  daemon_->kill9();
+  EXPECT_TRUE(fires("KataCgroupdDown")) << firing();
+  {
+    const Sysctl watches("/proc/sys/fs/inotify/max_user_watches", "1");
+    daemon_->start();
+    EXPECT_TRUE(fires("KataCgroupdDown", false)) << firing();
+    EXPECT_TRUE(fires("KataCgroupdDegraded")) << firing();
+    EXPECT_TRUE(fires("KataCgroupdSourceDown")) << firing();
+  }
+  exporter_->signal(SIGKILL);
+  EXPECT_TRUE(fires("KataCgroupExporterDown")) << firing();
+  prometheus_->signal(SIGTERM);
+  EXPECT_TRUE(prometheus_->wait(kPatience).has_value());
+}
+
+TEST_P(LiveMetrics, AScrapeOfTwoHundredSandboxes) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  std::vector<std::unique_ptr<Sandbox>> all;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    all.push_back(node_->sandbox({.pod = fmt::format("pod{}", i),
+                                  .names = true,
+                                  .light = true,
+                                  .standin = {{"GROUP_DELAY_MS", "0"}, {"MOVE_DELAY_MS", "0"}}}));
+    all.back()->start();
+  }
+  for (const auto& one : all) EXPECT_EQ(settle(*one), "");
+  const auto known = "kata_cgroupd_sandboxes " + std::to_string(kMany) + "\n";
+  ASSERT_TRUE(wait_until([&] { return scrape().find(known) != std::string::npos; }));
+  // Counters are older than they may be: the dearest scrape.
+  ASSERT_TRUE(wait_until(
+      [&] { return scrape().find("kata_sandbox_cpu_seconds_total") != std::string::npos; }));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto text = scrape();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(shell("promtool check metrics <" + file("scraped")), "");
+  std::map<std::string, std::size_t> series;
+  const std::regex id("sandbox=\"([0-9a-f]{64})\"");
+  for (std::sregex_iterator it(text.begin(), text.end(), id), end; it != end; ++it)
+    ++series[(*it)[1]];
+  EXPECT_EQ(series.size(), kMany);
+  std::size_t most = 0;
+  for (const auto& [sandbox, count] : series) most = std::max(most, count);
+  EXPECT_LE(most, kMostSeries);
+  std::printf(
+      "a scrape of %zu sandboxes: %lld ms with the client's start, %zu series each at most, %zu "
+      "KiB\n",
+      kMany,
+      static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()),
+      most, text.size() / 1024);
+}
+
+KCG_ON_TREE(LiveMetrics, v1);
+
+}  // namespace
+}  // namespace kcg::live
