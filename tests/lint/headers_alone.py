@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -23,14 +24,19 @@ import lint
 QUIET = ["-fdiagnostics-color=never"]
 
 
-def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str]]]:
-    """Each compiled source with its command's words."""
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    return [
-        (pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"]))),
-         [word for word in shlex.split(entry["command"]) if word != entry["file"]])
-        for entry in entries
-    ]
+def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str], bool]]:
+    """Each compiled source with its command's words, and whether it was compiled alone: Meson's unity
+    builds include several in one of their own."""
+    found = []
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        source = pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+        words = [word for word in shlex.split(entry["command"]) if word != entry["file"]]
+        merged = []
+        if build in source.parents and "-unity" in source.name:
+            merged = re.findall(r'^#include\s*[<"](.*)[>"]', source.read_text(encoding="utf-8"),
+                                re.MULTILINE)
+        found += [(pathlib.Path(os.path.normpath(one)), words, False) for one in merged] or [(source, words, True)]
+    return found
 
 
 def included_first(root: pathlib.Path, compiled: list[pathlib.Path]) -> set[pathlib.Path]:
@@ -44,10 +50,10 @@ def included_first(root: pathlib.Path, compiled: list[pathlib.Path]) -> set[path
     return found
 
 
-def flags(compiled: list[tuple[pathlib.Path, list[str]]]) -> dict[str, list[str]]:
+def flags(compiled: list[tuple[pathlib.Path, list[str], bool]]) -> dict[str, list[str]]:
     """Folder of a source -> compiler and flags that some source in it is compiled with."""
     found = {}
-    for source, words in compiled:
+    for source, words, _ in compiled:
         kept, skip = [], False
         for word in words[words[0].endswith("ccache"):]:
             if skip or word in ("-o", "-MF", "-MQ", "-c"):
@@ -117,7 +123,7 @@ def main() -> int:
     root, build = args.root.resolve(), args.build.resolve()
     compiled = sources(build)
     known = flags(compiled)
-    proven = included_first(root, [source for source, _ in compiled])
+    proven = included_first(root, [source for source, _, alone in compiled if alone])
     headers = [
         header
         for header in lint.files(root, ".hpp", folders=("lib", "daemon", "tools", "tests"))

@@ -20,7 +20,7 @@ const std::vector<Row> kRows = {
      {{"told below"}}},
     {{{"x"}, {"drifted"}, {"1234"}, {""}, {"qemu"}, {""}}, {}}};
 
-Style terminal(std::size_t width) {
+Style columns(std::size_t width) {
   Style style;
   style.width = width;
   return style;
@@ -43,12 +43,12 @@ TEST(Table, HasTheSameWordsInEveryRowOfAPipe) {
 }
 
 TEST(Table, ShowsOnATerminalWhatDiffersAndWhatIsSaidBelow) {
-  EXPECT_EQ(table(terminal(80), kColumns, kRows),
+  EXPECT_EQ(table(columns(80), kColumns, kRows),
             "POD            STATE       N  CPU TIME\n"
             "default/nginx  placed      7  1 s\n"
             "  told below\n"
             "x              drifted  1234\n");
-  auto style = terminal(10);
+  auto style = columns(10);
   style.wide = true;
   EXPECT_EQ(table(style, kColumns, {kRows[1]}),
             "POD  STATE       N  CPU TIME  VMM\n"
@@ -56,13 +56,13 @@ TEST(Table, ShowsOnATerminalWhatDiffersAndWhatIsSaidBelow) {
 }
 
 TEST(Table, LeavesColumnsOutFromTheRight) {
-  EXPECT_EQ(table(terminal(37), kColumns, {kRows[1]}),
+  EXPECT_EQ(table(columns(37), kColumns, {kRows[1]}),
             "POD  STATE       N  CPU TIME\n"
             "x    drifted  1234\n");
-  EXPECT_EQ(table(terminal(20), kColumns, {kRows[1]}),
+  EXPECT_EQ(table(columns(20), kColumns, {kRows[1]}),
             "POD  STATE       N\n"
             "x    drifted  1234\n");
-  EXPECT_EQ(table(terminal(14), kColumns, {kRows[1]}),
+  EXPECT_EQ(table(columns(14), kColumns, {kRows[1]}),
             "POD  STATE\n"
             "x    drifted\n");
 }
@@ -71,7 +71,7 @@ TEST(Table, ALongFirstCellStandsOnItsOwnLine) {
   auto rows = kRows;
   rows[0].below.clear();
   rows[0].cells[0].text = "shop/" + std::string(26, 'a');
-  EXPECT_EQ(table(terminal(30), kColumns, rows),
+  EXPECT_EQ(table(columns(30), kColumns, rows),
             "POD           STATE       N\n"
             "shop/" +
                 std::string(24, 'a') +
@@ -84,7 +84,7 @@ TEST(Table, NoLineIsWiderThanATerminalThatIsWideEnough) {
   auto rows = kRows;
   rows[1].cells[0].text = std::string(253, 'p');
   for (std::size_t width = 20; width < 120; ++width) {
-    const auto text = table(terminal(width), kColumns, rows);
+    const auto text = table(columns(width), kColumns, rows);
     for (const auto line : lines(text)) EXPECT_LE(columns_of(line), width) << line;
   }
 }
@@ -104,7 +104,7 @@ TEST(Painted, OnlyWithColour) {
 }
 
 TEST(Table, ColourDoesNotChangeTheLayout) {
-  auto style = terminal(80);
+  auto style = columns(80);
   auto rows = kRows;
   for (auto& cell : rows[0].cells) cell.paint = Paint::bad;
   const auto plain = table(style, kColumns, rows);
@@ -118,7 +118,7 @@ TEST(Table, ColourDoesNotChangeTheLayout) {
 
 TEST(Paragraph, BreaksBetweenWords) {
   const Cell text{"one two three /a/very/long/path four", Paint::none, ""};
-  EXPECT_EQ(paragraph(terminal(12), 2, text),
+  EXPECT_EQ(paragraph(columns(12), 2, text),
             "  one two\n"
             "  three\n"
             "  /a/very/long/path\n"
