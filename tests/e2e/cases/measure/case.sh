@@ -58,6 +58,19 @@ busctl --json=short call io.katacontainers.CgroupManager1 /io/katacontainers/Cgr
   io.katacontainers.CgroupManager1.Manager GetStats |
   jq -e '.data[0] | length == 2 and all(.[][1]; .MemoryOverheadUsedBytes.data > 0 and .CpuTotalUsec.data > 0)' ||
   fail "GetStats does not tell both"
+# The same for Prometheus, under the unit that is installed.
+systemctl start kata-cgroup-exporter
+served() {
+  curl --silent http://127.0.0.1:9838/metrics >/run/served &&
+    (($(grep -c '^kata_sandbox_memory_overhead_used_bytes{' /run/served) == 2)) &&
+    grep -q '^kata_sandbox_condition{.*pod-2.*condition="OverheadExceeded",severity="warning"} 1$' /run/served
+}
+wait_for 30 "the exporter tells it" served
+equal "whose process it is" "$(ps -o user= -p "$(systemctl show --value --property=MainPID kata-cgroup-exporter)" | grep -cv root)" 1
+systemctl stop kata-cgroupd
+dead() { curl --silent http://127.0.0.1:9838/metrics | grep -q '^kata_cgroupd_up 0$'; }
+wait_for 30 "the exporter tells that the daemon is dead" dead
+systemctl start kata-cgroupd
 for pod in 1 2; do
   id=$(pod_id "$pod")
   stop_pod "$pod"
