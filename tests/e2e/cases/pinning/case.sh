@@ -27,11 +27,11 @@ change() {
   pinned "$1" "0 1"
   stop_container "$1" second
 }
-# repinned POD FOLLOWER: a hundred times, where Kata has a cpuset; the follower is a group of ours
+# repinned POD FOLLOWER: forty times, where Kata has a cpuset; the follower is a group of ours
 repinned() {
   [[ -n $kata ]] || return 0
   # shellcheck disable=SC2046
-  python3 -IS /run/node/repin 100 "$cgroups$kata" "${2:+$cgroups$group/$2}" $(vcpus "$1") ||
+  python3 -IS /run/node/repin 40 "$cgroups$kata" "${2:+$cgroups$group/$2}" $(vcpus "$1") ||
     fail "vCPUs cannot be pinned right behind Kata's cpuset"
 }
 # wide: who holds threads that Kata pins is never narrower than the pod's cgroup.
