@@ -214,7 +214,11 @@ Result<std::unique_ptr<BusSource>> BusSource::connect(const std::string& address
     if (name.ends_with(".NoReply") || name.ends_with(".Timeout"))
       return unreachable(fmt::format("kata-cgroupd does not answer within {} s: is it stuck?",
                                      kPatienceForFacts.count()));
-    return unreachable("bus '" + address + "': " + error.getMessage());
+    const char* hint = name.ends_with(".ENOTCONN")
+                           ? "; it hangs up on a user that it cannot look up: libnss-systemd tells "
+                             "those of DynamicUser="
+                           : "";
+    return unreachable("bus '" + address + "': " + error.getMessage() + hint);
   }
 }
 
