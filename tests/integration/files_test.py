@@ -45,7 +45,7 @@ def policy_complaints(folder: pathlib.Path) -> list[str]:
 
 
 NEEDED = ["Type=notify", "WatchdogSec=", "RuntimeDirectory=kata-cgroupd", "RuntimeDirectoryPreserve=yes"]
-NEEDED_OF_EXPORTER = ["Type=notify", "DynamicUser=yes", "CapabilityBoundingSet=\n", "MemoryMax="]
+NEEDED_OF_EXPORTER = ["Type=notify", "User=kata-cgroup-exporter", "CapabilityBoundingSet=\n", "MemoryMax="]
 
 
 def unit_complaints(unit: pathlib.Path, needed: list[str]) -> list[str]:

@@ -215,8 +215,8 @@ Result<std::unique_ptr<BusSource>> BusSource::connect(const std::string& address
       return unreachable(fmt::format("kata-cgroupd does not answer within {} s: is it stuck?",
                                      kPatienceForFacts.count()));
     const char* hint = name.ends_with(".ENOTCONN")
-                           ? "; it hangs up on a user that it cannot look up: libnss-systemd tells "
-                             "those of DynamicUser="
+                           ? "; dbus-daemon hangs up on a user that it cannot look up, as those "
+                             "of DynamicUser="
                            : "";
     return unreachable("bus '" + address + "': " + error.getMessage() + hint);
   }

@@ -90,6 +90,7 @@ reload() {
 install_all() {
   check_node
   place_files
+  systemd-sysusers /usr/local/lib/sysusers.d/kata-cgroup-exporter.conf
   reload
   systemctl --quiet enable kata-cgroupd
   systemctl restart kata-cgroupd
