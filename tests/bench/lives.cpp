@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <deque>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -12,6 +14,8 @@
 #include "support/live/node.hpp"
 #include "support/live/placement.hpp"
 #include "support/live/wait.hpp"
+#include "support/nri_engine.hpp"
+#include "timeline.hpp"
 
 namespace kcg::bench {
 
@@ -27,6 +31,9 @@ struct Life {
   std::unique_ptr<live::Sandbox> sandbox;
   steady_clock::time_point end;
 };
+
+/// Called as each sandbox starts.
+using OnStart = std::function<void(const live::Sandbox&)>;
 
 std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm, std::size_t i) {
   live::SandboxSpec spec{.pod = fmt::format("pod{}", i), .light = true, .vcpus = 2};
@@ -46,7 +53,7 @@ void rest_until(steady_clock::time_point when) {
 }
 
 /// Everybody's life; returns how many were not in place in the middle of it.
-std::size_t rage(const live::Node& node, const Storm& storm) {
+std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start = {}) {
   std::deque<Life> running;
   std::size_t misplaced = 0;
   const auto begin = steady_clock::now();
@@ -63,6 +70,7 @@ std::size_t rage(const live::Node& node, const Storm& storm) {
     while (!running.empty() && running.front().end < at) end_one();
     rest_until(at);
     running.push_back({start(node, storm, i), steady_clock::now() + storm.length});
+    if (on_start) on_start(*running.back().sandbox);
   }
   while (!running.empty()) end_one();
   if (!live::wait_until([&] { return node.corner().find("kata-sandbox-").empty(); }))
@@ -76,6 +84,28 @@ std::size_t count_looks(live::Tree tree, const Storm& storm) {
   daemon->start();
   (void)rage(node, storm);  // ignored: judged where nothing is logged
   return daemon->looks();
+}
+
+/// How long an engine waits for the answer to its call for each pod, through the storm; and for the
+/// same calls before it.
+Json answers(live::Tree tree, const Storm& storm) {
+  const live::Node node(tree);
+  std::filesystem::create_directories(node.run_root() + "/run/nri");
+  nri::FakeEngine engine(node.run_root() + "/run/nri/nri.sock");
+  const auto daemon = node.daemon();
+  daemon->start();
+  engine.greet({});
+  std::vector<Micros> idle, raging;
+  const auto call = [&engine](const std::string& id, std::vector<Micros>& took) {
+    const auto payload = nri::event_call({id, "pod"});
+    const auto begin = steady_clock::now();
+    (void)engine.call("RunPodSandbox", payload);  // ignored: it is empty, and it throws
+    took.push_back(std::chrono::duration_cast<Micros>(steady_clock::now() - begin));
+  };
+  for (std::size_t i = 0; i < storm.lives; ++i) call(fmt::format("idle{}", i), idle);
+  (void)rage(node, storm,  // ignored: judged where no engine calls
+             [&](const live::Sandbox& sandbox) { call(sandbox.id(), raging); });
+  return {{"idle", summary(idle)}, {"storm", summary(raging)}};
 }
 
 double bare_cpu(const live::Node& node) {
@@ -92,7 +122,8 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
                  {"per_second", storm.rate},
                  {"length_ms", storm.length.count()},
                  {"kvm", storm.kvm},
-                 {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))}};
+                 {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))},
+                 {"nri_answer_us", answers(tree, storm)}};
   const live::Node node(tree);
   const double bare = bare_cpu(node);
   const auto daemon = node.daemon();

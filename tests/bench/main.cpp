@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "baseline.hpp"
+#include "crowd.hpp"
 #include "lives.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/placement.hpp"
@@ -26,24 +27,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 using live::Tree;
 
-constexpr int kSettlingSeconds = 3;
-
 /// Value: the command line.
 struct Options {
   std::string tree = "both";
   std::size_t starts = 200;
   int vcpus = 2;
   bool names = false;
-  std::size_t settled = 50;
-  std::size_t many = 200;
-  int seconds = 10;
-  long strangers = 2000;
+  Crowd crowd;
   Storm storm;
 };
-
-live::SandboxSpec light(std::size_t number) {
-  return {.pod = fmt::format("pod{}", number), .names = true, .light = true, .vcpus = 2};
-}
 
 double ratio(const std::vector<Micros>& of, const std::vector<Micros>& to) {
   auto above = of;
@@ -100,73 +92,19 @@ Json bench_starts(const Options& o, const live::Node& node) {
             {"all_threads", ratio(threads, bare_threads)}}}};
 }
 
-/// Share of one CPU that the daemon uses while time passes.
-Json cpu_over(const live::Daemon& daemon, int seconds) {
-  const auto before = live::cpu_time(daemon.pid());
-  const auto begin = std::chrono::steady_clock::now();
-  (void)live::wait_until([&] { return !live::alive(daemon.pid()); },  // ignored: looked at below
-                         std::chrono::seconds(seconds), std::chrono::milliseconds(250));
-  if (!live::alive(daemon.pid())) throw std::runtime_error("the daemon ended:\n" + daemon.log());
-  const std::chrono::duration<double> used = live::cpu_time(daemon.pid()) - before;
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  return {{"seconds", passed.count()}, {"cpu_percent", 100 * used.count() / passed.count()}};
-}
-
-Json with_strangers(const Options& o, const live::Node& node, const live::Daemon& daemon) {
-  live::Command command;
-  command.argv = {live::built("tests/support/strangers"), std::to_string(o.strangers)};
-  command.groups = node.corner().system();
-  command.output = node.run_root() + "/strangers";
-  auto strangers = live::Child::start(command);
-  auto result = cpu_over(daemon, o.seconds);
-  strangers.signal(SIGTERM);
-  (void)strangers.wait(live::kPatience);  // ignored: without its output the rate below is 0
-  double made = 0;
-  double time = 0;
-  if (std::sscanf(live::slurp(command.output).c_str(), "%lf %lf", &made, &time) == 2)
-    result["strangers_per_second"] = made / time;
-  return result;
-}
-
-Json bench_cost(const Options& o, const live::Node& node, const live::Daemon& daemon) {
-  const auto resident = [&] { return live::resident_kib(daemon.pid()); };
-  Json result = {{"resident_kib_empty", resident()}};
-  std::vector<std::unique_ptr<live::Sandbox>> all;
-  std::size_t misplaced = 0;
-  const auto grow_to = [&](std::size_t count) {
-    const auto first = all.size();
-    for (std::size_t i = first; i < count; ++i) {
-      all.push_back(node.sandbox(light(i)));
-      all.back()->start();
-    }
-    for (std::size_t i = first; i < all.size(); ++i)
-      if (!live::settle(*all[i]).empty()) ++misplaced;
-  };
-  grow_to(o.settled);
-  result["settled"] = o.settled;
-  (void)cpu_over(daemon, kSettlingSeconds);  // ignored: the daemon's last looks at new threads
-  result["idle"] = cpu_over(daemon, o.seconds);
-  result["busy_node"] = with_strangers(o, node, daemon);
-  grow_to(o.many);
-  result["many"] = o.many;
-  result["resident_kib_many"] = resident();
-  result["misplaced"] = misplaced;
-  for (const auto& sandbox : all) sandbox->shim().signal(SIGTERM);
-  return result;
-}
-
 /// A part is left out when its number is 0.
 Json bench_tree(const Options& o, Tree tree) {
   const auto missing = live::missing_for_live_tests(tree);
   if (!missing.empty()) throw std::runtime_error("needs " + missing);
   Json result;
   if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
-  if (o.starts + o.many == 0) return result;
+  if (o.crowd.standing > 0) result["standing"] = bench_standing(tree, o.crowd);
+  if (o.starts + o.crowd.many == 0) return result;
   const live::Node node(tree);
   const auto daemon = node.daemon();
   daemon->start();
   if (o.starts > 0) result.update(bench_starts(o, node));
-  if (o.many > 0) result["cost"] = bench_cost(o, node, *daemon);
+  if (o.crowd.many > 0) result["cost"] = bench_cost(o.crowd, node, *daemon);
   return result;
 }
 
@@ -200,10 +138,13 @@ int main(int argc, char** argv) {
   app.add_option("--starts", o.starts, "sandboxes with a real QEMU, one after the other");
   app.add_option("--vcpus", o.vcpus, "vCPUs of each");
   app.add_flag("--names", o.names, "with thread names (debug-threads=on)");
-  app.add_option("--settled", o.settled, "light sandboxes that stand while CPU time is measured");
-  app.add_option("--many", o.many, "light sandboxes at which memory is measured");
-  app.add_option("--seconds", o.seconds, "length of each CPU measurement");
-  app.add_option("--strangers", o.strangers, "fork+exec per second of the busy node");
+  app.add_option("--settled", o.crowd.settled,
+                 "light sandboxes that stand while CPU time is measured");
+  app.add_option("--many", o.crowd.many, "light sandboxes at which memory is measured");
+  app.add_option("--seconds", o.crowd.seconds, "length of each CPU measurement");
+  app.add_option("--strangers", o.crowd.strangers, "fork+exec per second of the busy node");
+  app.add_option("--standing", o.crowd.standing,
+                 "light sandboxes that stand while the price of measuring them is taken");
   app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");

@@ -54,6 +54,7 @@ Micros percentile(std::vector<Micros>& samples, std::size_t percent) {
 nlohmann::ordered_json summary(std::vector<Micros> samples) {
   return {{"p50", percentile(samples, 50).count()},
           {"p95", percentile(samples, 95).count()},
+          {"p99", percentile(samples, 99).count()},
           {"max", percentile(samples, 100).count()},
           {"samples", samples.size()}};
 }

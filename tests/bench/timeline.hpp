@@ -27,7 +27,7 @@ struct Start {
                                            const std::set<int>& vmm_threads,
                                            const std::set<int>& vcpus, const std::string& group);
 
-/// {"p50":..,"p95":..,"max":..,"samples":..}, microseconds.
+/// {"p50":..,"p95":..,"p99":..,"max":..,"samples":..}, microseconds.
 [[nodiscard]] nlohmann::ordered_json summary(std::vector<Micros> samples);
 [[nodiscard]] Micros percentile(std::vector<Micros>& samples, std::size_t percent);
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sandboxes cost that just stand there: the daemon's CPU time and memory, with and without
+// strangers on the node, and with and without measuring what they use.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "support/live/node.hpp"
+
+namespace kcg::bench {
+
+/// Value: how many, and for how long it is looked.
+struct Crowd {
+  std::size_t settled = 50;  ///< that stand while CPU time is measured
+  std::size_t many = 200;    ///< at which memory is measured
+  std::size_t standing = 0;  ///< that stand while the price of measuring is taken
+  int seconds = 10;          ///< of each measurement
+  long strangers = 2000;     ///< fork+exec per second
+};
+
+[[nodiscard]] nlohmann::ordered_json bench_cost(const Crowd& o, const live::Node& node,
+                                                const live::Daemon& daemon);
+/// The same population under a daemon that measures nothing, and under one that measures each of
+/// them every 10 s.
+[[nodiscard]] nlohmann::ordered_json bench_standing(live::Tree tree, const Crowd& crowd);
+
+}  // namespace kcg::bench

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What kcg-bench says on stdin, as a table."""
+import json
+import os
+import sys
+
+ROWS = [
+    ("looks per life", "life.looks_per_life"),
+    ("CPU per life, ms", "life.cpu_ms_per_life"),
+    ("bare kernel operations of a life, CPU, ms", "life.bare_cpu_ms_per_life"),
+    ("ratio", "life.ratio_to_bare"),
+    ("starts per second", "life.per_second"),
+    ("lives", "life.lives"),
+    ("not in place", "life.misplaced"),
+    ("an engine's call through NRI, p99, before the storm, us", "life.nri_answer_us.idle.p99"),
+    ("an engine's call through NRI, p99, in the storm, us", "life.nri_answer_us.storm.p99"),
+    ("sandboxes that just stand there", "standing.sandboxes"),
+    ("their price, nothing measured, % of a CPU", "standing.unmeasured.cpu_percent"),
+    ("their price, each measured every 10 s, % of a CPU", "standing.measured.cpu_percent"),
+]
+
+
+def figure(of: dict, key: str) -> str:
+    for part in key.split("."):
+        of = of.get(part, {})
+    return f"{of:.4g}" if of != {} else "-"
+
+
+def main() -> None:
+    document = json.load(sys.stdin)
+    machine = document["machine"]
+    print(f"Linux {machine['kernel']}, {machine['cpus']} CPUs, load {os.getloadavg()[0]:.1f}\n")
+    trees = [tree for tree in ("v1", "v2") if tree in document]
+    print("| figure | " + " | ".join(trees) + " |\n|---|" + "---|" * len(trees))
+    for title, key in ROWS:
+        print(f"| {title} | " + " | ".join(figure(document[tree], key) for tree in trees) + " |")
+
+
+if __name__ == "__main__":
+    main()
