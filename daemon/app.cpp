@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/run_lock.hpp"
 #include "base/version.hpp"
 #include "cgroup/host.hpp"
 #include "cgroup/kernel_tree.hpp"
@@ -21,6 +22,7 @@
 #include "daemon/status_line.hpp"
 #include "daemon/systemd/scopes.hpp"
 #include "daemon/watches.hpp"
+#include "observe/survey_file.hpp"
 #include "proc/kernel_proc.hpp"
 #include "proc/own_namespaces.hpp"
 
@@ -93,7 +95,8 @@ struct Ground {
 };
 
 Result<Ground> open_ground(const Options& options, const Config& config, const Log& log) {
-  auto store = StateStore::open(run_directory(options));
+  auto store = StateStore::open(below_run_root(options, kRunDirectory),
+                                below_run_root(options, kStateDirectory));
   if (!store) return forward(store.error());
   auto host = discover_host(config.cgroup);
   if (!host) return forward(host.error());

@@ -90,6 +90,9 @@ class Manager {
   [[nodiscard]] virtual Result<std::string> explain_json(const std::string& id) = 0;
   /// Also of those that have ended and are remembered; "" is none of them.
   [[nodiscard]] virtual Result<std::string> events_json(const std::string& id) = 0;
+  /// What sandboxes of this runtime handler have used beside their guests, and what to declare; "":
+  /// of all handlers.
+  [[nodiscard]] virtual Result<std::string> recommend_json(const std::string& handler) = 0;
   /// Full ids of all that events_json() knows, sorted.
   [[nodiscard]] virtual std::vector<std::string> remembered() const = 0;
   /// Calls `done` with the number of applied steps when the work has ended, not before it returned.

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
-#include "base/run_lock.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cgroup/host.hpp"
@@ -71,9 +70,9 @@ Result<Config> effective_config(const Options& options) {
                           options.run_root});
 }
 
-std::string run_directory(const Options& options) {
+std::string below_run_root(const Options& options, const char* directory) {
   const bool prefixed = !options.run_root.empty() && options.run_root != "/";
-  return (prefixed ? options.run_root : "") + kRunDirectory;
+  return (prefixed ? options.run_root : "") + directory;
 }
 
 }  // namespace kcg

@@ -37,7 +37,7 @@ struct Parsed {
 /// What only the machine can tell: a root of cgroups that somebody has set must be one here.
 [[nodiscard]] Status fits_this_machine(const Config& config);
 
-/// Where state is kept: <run-root>/run/kata-cgroupd.
-[[nodiscard]] std::string run_directory(const Options& options);
+/// Where state is kept: an absolute path, below the run root.
+[[nodiscard]] std::string below_run_root(const Options& options, const char* directory);
 
 }  // namespace kcg

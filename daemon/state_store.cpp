@@ -10,7 +10,9 @@
 #include "base/run_lock.hpp"
 #include "base/text.hpp"
 #include "observe/history_files.hpp"
+#include "observe/survey_file.hpp"
 #include "show/history_documents.hpp"
+#include "show/survey_documents.hpp"
 
 namespace kcg {
 
@@ -42,7 +44,8 @@ Result<std::string> read_boot_id() {
 
 }  // namespace
 
-Result<StateStore> StateStore::open(const std::string& run_directory) {
+Result<StateStore> StateStore::open(const std::string& run_directory,
+                                    const std::string& state_directory) {
   if (auto made = make_directories(run_directory); !made) return forward(made.error());
   auto dir = Dir::open(run_directory);
   if (!dir) return forward(dir.error());
@@ -52,7 +55,17 @@ Result<StateStore> StateStore::open(const std::string& run_directory) {
   if (!boot_id) return forward(boot_id.error());
   StateStore store(std::move(*dir), std::move(*lock), std::move(*boot_id));
   store.load_creations();
+  if (!state_directory.empty()) store.open_state(state_directory);
   return store;
+}
+
+void StateStore::open_state(const std::string& directory) {
+  const auto made = make_directories(directory);
+  auto dir = made ? Dir::open(directory) : forward(made.error());
+  if (dir)
+    state_ = std::move(*dir);
+  else
+    notes_.push_back(fmt::format("what sandboxes have used is not kept: {}", dir.error().text));
 }
 
 /// nullopt: there is none of this boot.
@@ -125,6 +138,18 @@ Status StateStore::drop_history(const std::string& id) const {
   auto removed = dir_.remove_file(history_file(id));
   if (!removed && removed.error().code == ENOENT) return {};
   return removed;
+}
+
+Survey StateStore::survey() {
+  auto kept = state_ ? read_survey(*state_) : Survey();
+  if (kept) return *std::move(kept);
+  set_aside(*state_, kSurveyFile, kept.error().text, notes_);
+  return {};
+}
+
+Status StateStore::keep(const Survey& survey) const {
+  if (!state_) return {};
+  return state_->replace(kSurveyFile, survey_document(survey));
 }
 
 }  // namespace kcg

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must survive a restart and is not in the kernel (L8), in <run>/kata-cgroupd: the lock, the
+// What must survive a restart and is not in the kernel (L8). In the run directory: the lock, the
 // marker of our first start on this boot, registrations, which sandboxes' groups are just being
-// made, and what has happened to sandboxes. Files are written by rename and carry a version and,
+// made, and what has happened to sandboxes. In the state directory, over boots: what sandboxes have
+// used beside their guests. Files are written by rename and carry a version and,
 // where it matters, the boot id; others are set aside, and none of them stops a start.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "base/dir.hpp"
 #include "base/result.hpp"
 #include "daemon/registration_store.hpp"
+#include "measure/survey.hpp"
 #include "model/bundle.hpp"
 #include "model/ids.hpp"
 #include "model/sandbox_history.hpp"
@@ -26,8 +28,10 @@ namespace kcg {
 /// Resource: holds the directory and the lock.
 class StateStore final : public CreationNotes {
  public:
-  /// Makes the directory if needed and takes the lock. EBUSY: another instance holds it.
-  [[nodiscard]] static Result<StateStore> open(const std::string& run_directory);
+  /// Makes the directories if needed and takes the lock. EBUSY: another instance holds it. Without
+  /// `state_directory` ("", or it cannot be had) nothing outlives the node's boot.
+  [[nodiscard]] static Result<StateStore> open(const std::string& run_directory,
+                                               const std::string& state_directory = "");
 
   /// Clock ticks since boot at our first start on this boot; `now_ticks` becomes it if there was
   /// none.
@@ -58,6 +62,10 @@ class StateStore final : public CreationNotes {
   [[nodiscard]] Status keep(const SandboxHistory& history) const;
   [[nodiscard]] Status drop_history(const std::string& id) const;
 
+  /// What was kept of overheads, in the state directory. Only before notes() is read.
+  [[nodiscard]] Survey survey();
+  [[nodiscard]] Status keep(const Survey& survey) const;
+
   /// Texts about files that were set aside, for the log.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -70,7 +78,10 @@ class StateStore final : public CreationNotes {
   [[nodiscard]] std::optional<std::uint64_t> read_first_start();
   void load_creations();
 
+  void open_state(const std::string& directory);
+
   Dir dir_;
+  std::optional<Dir> state_;
   Fd lock_;
   std::string boot_id_;
   std::set<SandboxId> creating_;

@@ -111,6 +111,10 @@ void ManagerObject::Events(sdbus::Result<std::string>&&, std::string id) {
                 &Manager::events_json);
 }
 
+void ManagerObject::Recommend(sdbus::Result<std::string>&&, std::string handler) {
+  send_document(context_, call_in_hand(getObject()), handler, &Manager::recommend_json);
+}
+
 void ManagerObject::Reload(sdbus::Result<>&& result) {
   for_root(context_, call_in_hand(getObject()), "Reload", std::move(result),
            [this](auto& kept, auto) {

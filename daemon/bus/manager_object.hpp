@@ -48,6 +48,7 @@ class ManagerObject final
   void Reconcile(sdbus::Result<std::uint32_t>&& result, std::string id, bool adopt) override;
   void Plan(sdbus::Result<std::string>&& result, std::string id) override;
   void Events(sdbus::Result<std::string>&& result, std::string id) override;
+  void Recommend(sdbus::Result<std::string>&& result, std::string handler) override;
   void Explain(sdbus::Result<std::string>&& result, std::string id) override;
   void Reload(sdbus::Result<>&& result) override;
 

@@ -312,13 +312,7 @@ void list_registrations(Context& context, const Call& call) {
   put_on_desk(context, call, [work] { return work->step(); });
 }
 
-void read_document(Context& context, std::vector<std::string> all, const Call& call,
-                   const std::string& id, ReadDocument read) {
-  if (id.empty()) {
-    const auto work = std::make_shared<AllDocuments>(
-        AllDocuments{context.manager, call, read, std::move(all), 0, 0, {}});
-    return put_on_desk(context, call, [work] { return work->step(); });
-  }
+void send_document(Context& context, const Call& call, const std::string& id, ReadDocument read) {
   put_on_desk(context, call, [&context, call, id, read] {
     const auto text = or_throw((context.manager.*read)(id));
     auto reply = call.createReply();
@@ -326,6 +320,14 @@ void read_document(Context& context, std::vector<std::string> all, const Call& c
     reply.send();
     return false;
   });
+}
+
+void read_document(Context& context, std::vector<std::string> all, const Call& call,
+                   const std::string& id, ReadDocument read) {
+  if (!id.empty()) return send_document(context, call, id, read);
+  const auto work = std::make_shared<AllDocuments>(
+      AllDocuments{context.manager, call, read, std::move(all), 0, 0, {}});
+  put_on_desk(context, call, [work] { return work->step(); });
 }
 
 }  // namespace kcg::bus

@@ -21,8 +21,10 @@ void get_stats(Context& context, const SandboxObjects& sandboxes, const Call& ca
 void list_registrations(Context& context, const Call& call);
 void get_managed_objects(Context& context, const SandboxObjects& sandboxes, const Call& call);
 
-/// Manager::plan_json, Manager::explain_json or Manager::events_json.
+/// Manager::plan_json, Manager::explain_json, Manager::events_json or Manager::recommend_json.
 using ReadDocument = Result<std::string> (Manager::*)(const std::string& id);
+/// What the manager says at once, whatever `id` is to it.
+void send_document(Context& context, const Call& call, const std::string& id, ReadDocument read);
 /// The document of one sandbox, or if `id` is "" of `all`.
 void read_document(Context& context, std::vector<std::string> all, const Call& call,
                    const std::string& id, ReadDocument read);

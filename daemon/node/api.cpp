@@ -11,6 +11,7 @@
 #include "config/reload.hpp"
 #include "record/condition_news.hpp"
 #include "show/history_documents.hpp"
+#include "show/survey_documents.hpp"
 #include "show/view.hpp"
 
 namespace kcg {
@@ -156,6 +157,12 @@ Result<std::string> NodeApi::events_json(const std::string& text) {
     history = histories.find(id->str());
   }
   return history_document({*history}, true);
+}
+
+Result<std::string> NodeApi::recommend_json(const std::string& handler) {
+  const auto now = node_.world.clock.wall_seconds();
+  return advice_document(advice_of(
+      with_living(node_.overheads.survey(), node_.chronicle.histories().all(), now), handler));
 }
 
 std::vector<std::string> NodeApi::remembered() const {

@@ -16,8 +16,9 @@ constexpr Instant kChronicleSlice = std::chrono::milliseconds(5);
 
 }  // namespace
 
-Chronicle::Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& turns)
-    : store_(store), clock_(clock), log_(log), turns_(turns) {
+Chronicle::Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& turns,
+                     Overheads& overheads)
+    : store_(store), clock_(clock), log_(log), turns_(turns), overheads_(overheads) {
   log_.name_pods([this](const std::string& id) -> Log::Fields {
     const auto* known = histories_.find(id);
     if (known == nullptr || known->pod_name.empty()) return {};
@@ -52,14 +53,22 @@ void Chronicle::note(const std::string& id, std::vector<SandboxEvent> events) {
   write_later(clock_.now() + kPause);
 }
 
-void Chronicle::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
-  histories_.overhead(id, vmm_start, peak);
+void Chronicle::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak,
+                         const std::function<std::optional<std::uint64_t>()>& ram) {
+  if (!histories_.overhead(id, vmm_start, peak)) return;
+  histories_.guest_ram(id, ram().value_or(0));
   write_later(clock_.now() + kPause);
 }
 
 void Chronicle::ended(const std::string& id) {
-  if (histories_.ended(id, clock_.wall_seconds())) tell_last(id);
+  end(id, "");
   write_later(clock_.now() + kPause);
+}
+
+void Chronicle::end(const std::string& id, const std::string& how) {
+  if (!histories_.ended(id, clock_.wall_seconds(), how)) return;
+  if (const auto* history = histories_.find(id)) overheads_.count(*history);
+  tell_last(id);
 }
 
 void Chronicle::all_seen(const std::vector<SandboxId>& living) {
@@ -68,9 +77,7 @@ void Chronicle::all_seen(const std::vector<SandboxId>& living) {
   std::vector<std::string> over;
   for (const auto& [id, history] : histories_.all())
     if (history.ended == 0 && !ids.contains(id)) over.push_back(id);
-  for (const auto& id : over)
-    if (histories_.ended(id, clock_.wall_seconds(), "while no daemon looked; found now"))
-      tell_last(id);
+  for (const auto& id : over) end(id, "while no daemon looked; found now");
   write_later(clock_.now() + kPause);
 }
 

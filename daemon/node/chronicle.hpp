@@ -6,11 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/log.hpp"
 #include "daemon/manager.hpp"
+#include "daemon/node/overheads.hpp"
 #include "daemon/node/turns.hpp"
 #include "daemon/state_store.hpp"
 #include "record/histories.hpp"
@@ -20,7 +23,8 @@ namespace kcg {
 /// Resource: see the head of the file. All that it is given outlives it.
 class Chronicle final {
  public:
-  Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& turns);
+  /// `overheads`: where what ended sandboxes have used is counted.
+  Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& turns, Overheads& overheads);
   ~Chronicle();
   Chronicle(const Chronicle&) = delete;
   Chronicle& operator=(const Chronicle&) = delete;
@@ -32,8 +36,9 @@ class Chronicle final {
   void restore();
   void seen(const SandboxView& view);
   void note(const std::string& id, std::vector<SandboxEvent> events);
-  /// See Histories::overhead().
-  void overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak);
+  /// See Histories::overhead(); `ram`: RAM that the VM has, asked where it is kept.
+  void overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak,
+                const std::function<std::optional<std::uint64_t>()>& ram);
   void ended(const std::string& id);
   /// The whole node has been looked at: who lived before and is none of these ended unseen.
   void all_seen(const std::vector<SandboxId>& living);
@@ -41,6 +46,7 @@ class Chronicle final {
   [[nodiscard]] const Histories& histories() const { return histories_; }
 
  private:
+  void end(const std::string& id, const std::string& how);
   void tell_last(const std::string& id);
   void write_later(Instant when);
   void write();
@@ -50,6 +56,7 @@ class Chronicle final {
   const Clock& clock_;
   Log& log_;
   Turns& turns_;
+  Overheads& overheads_;
   Publisher* publisher_ = nullptr;
   Histories histories_;
   std::set<std::string> unwritten_;

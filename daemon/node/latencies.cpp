@@ -2,7 +2,7 @@
 #include "daemon/node/latencies.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 
 #include "model/ticks.hpp"
 
@@ -15,45 +15,26 @@ constexpr std::array<Instant::rep, 13> kBoundsMs = {1,   2,   5,    10,   20,   
 
 }  // namespace
 
-Instant Latencies::longest(std::size_t step) {
-  const auto doubling = step / kParts;
-  const auto part = step % kParts;
-  // Below 8 microseconds each number has a step of its own.
-  const auto rest = doubling < 3 ? part >> (3 - doubling) : ((part + 1) << (doubling - 3)) - 1;
-  return Instant(static_cast<Instant::rep>((std::uint64_t{1} << doubling) + rest));
-}
-
 void Latencies::add(Instant took) {
   constexpr Instant kMost = std::chrono::hours(24 * 12);
-  const auto usec = static_cast<std::uint64_t>(std::clamp(took, Instant(1), kMost).count());
-  const auto doubling = static_cast<unsigned>(std::bit_width(usec)) - 1;
-  const auto rest = usec - (std::uint64_t{1} << doubling);
-  const auto part = doubling < 3 ? rest << (3 - doubling) : rest >> (doubling - 3);
-  const auto step = std::size_t{doubling} * kParts + part;
-  ++counts_.at(std::min(step, counts_.size() - 1));
-  ++count_;
-  sum_ += Instant(static_cast<Instant::rep>(usec));
+  const auto counted = std::clamp(took, Instant(1), kMost);
+  took_.add(static_cast<std::uint64_t>(counted.count()));
+  sum_ += counted;
 }
 
 LatencyFacts Latencies::facts() const {
-  if (count_ == 0) return {};
-  return {count_, at((count_ + 1) / 2), at(count_ - count_ / 100), sum_, within()};
-}
-
-Instant Latencies::at(std::uint64_t rank) const {
-  std::size_t step = 0;
-  for (std::uint64_t seen = counts_[0]; seen < rank; seen += counts_.at(++step)) continue;
-  return longest(step);
+  if (took_.count() == 0) return {};
+  const auto time = [this](unsigned hundredths) {
+    return Instant(static_cast<Instant::rep>(took_.percentile(hundredths)));
+  };
+  return {took_.count(), time(50), time(99), sum_, within()};
 }
 
 std::map<Instant, std::uint64_t> Latencies::within() const {
   std::map<Instant, std::uint64_t> out;
-  std::uint64_t seen = 0;
-  std::size_t step = 0;
   for (const auto ms : kBoundsMs) {
     const Instant bound = std::chrono::milliseconds(ms);
-    for (; step < counts_.size() && longest(step) <= bound; ++step) seen += counts_.at(step);
-    out[bound] = seen;
+    out[bound] = took_.within(static_cast<std::uint64_t>(bound.count()));
   }
   return out;
 }

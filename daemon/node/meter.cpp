@@ -87,7 +87,7 @@ void Meter::measure_one(const SandboxId& id) {
   const auto recent = entry->overhead.measured().recent.value_or(0);
   if (told != (recent > entry->view.overhead.memory_bytes)) node_.dirty(id);
   if (const auto peak = entry->overhead.measured().peak)
-    node_.chronicle.overhead(id.str(), start, *peak);
+    node_.chronicle.overhead(id.str(), start, *peak, target->ram);
 }
 
 }  // namespace kcg

@@ -20,7 +20,8 @@ Node::Node(Loop& loop, const World& the_world, Config the_config)
       registrations(world.store, world.proc, world.tree.host(),
                     [this](Pid pid) { return sandboxes.owner(pid); }),
       turns(loop, world.clock, world.log, scheduler),
-      chronicle(world.store, world.clock, world.log, turns),
+      overheads(world.store, world.clock, world.log, turns),
+      chronicle(world.store, world.clock, world.log, turns, overheads),
       announcer(world.log, world.clock, chronicle) {}
 
 void Node::dirty(const SandboxId& id, Due why) {

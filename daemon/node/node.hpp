@@ -12,6 +12,7 @@
 #include "daemon/node/announcer.hpp"
 #include "daemon/node/chronicle.hpp"
 #include "daemon/node/latencies.hpp"
+#include "daemon/node/overheads.hpp"
 #include "daemon/node/registrations.hpp"
 #include "daemon/node/sandboxes.hpp"
 #include "daemon/node/scheduler.hpp"
@@ -61,6 +62,7 @@ struct Node final {
   Turns turns;
   Waiters waiters;
   Latencies placements;  ///< from a vCPU thread's birth to its place
+  Overheads overheads;
   Chronicle chronicle;
   Announcer announcer;
   Follower* follower = nullptr;                ///< nullptr: nothing is watched

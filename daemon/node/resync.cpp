@@ -29,6 +29,7 @@ void Resync::start() {
   const auto ticks = static_cast<std::uint64_t>(clock.now().count()) / kUsecPerTick;
   node_.managed_since = store.first_start(ticks);
   node_.chronicle.restore();
+  node_.overheads.restore();
   for (const auto& note : store.notes()) log.warning(note);
   node_.inputs.set_kata_config(read_kata_config(node_.config.discovery));
 

@@ -63,6 +63,9 @@ struct WantedProcess {
   bool operator==(const WantedProcess&) const = default;
 };
 
+/// No local VMM of Kata is known to get along with less memory beside its guest.
+inline constexpr std::uint64_t kPlausibleOverheadMib = 64;
+
 /// Value: the memory and CPU overhead in force.
 struct Overhead {
   std::uint64_t memory_bytes = 0;

@@ -37,11 +37,14 @@ struct SandboxHistory {
   std::string pod_namespace, pod_name;
   Engine engine = Engine::none;
   std::string pod_cgroup, sandbox_cgroup;
-  std::int64_t created = 0;          ///< seconds since 1970; 0: not known
-  std::int64_t ended = 0;            ///< 0: it lives
-  std::uint64_t overhead_peak = 0;   ///< bytes, of the VM below; 0: not known
-  std::uint64_t vmm_start = 0;       ///< clock ticks since boot
-  std::vector<SandboxEvent> events;  ///< the one that happened last stands last
+  std::int64_t created = 0;  ///< seconds since 1970; 0: not known
+  std::int64_t ended = 0;    ///< 0: it lives
+  std::string handler;
+  std::uint64_t overhead_declared = 0;  ///< bytes; 0: not known
+  std::uint64_t overhead_peak = 0;      ///< bytes, of the VM below; 0: not known
+  std::uint64_t vmm_start = 0;          ///< clock ticks since boot
+  std::uint64_t guest_ram = 0;          ///< bytes, when the peak was measured; 0: not known
+  std::vector<SandboxEvent> events;     ///< the one that happened last stands last
   bool operator==(const SandboxHistory&) const = default;
 };
 

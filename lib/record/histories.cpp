@@ -46,9 +46,10 @@ void Histories::seen(const SandboxView& view) {
   auto& known = all_[view.id];
   const auto who = [](const auto& one) {
     return std::tie(one.id, one.pod_namespace, one.pod_name, one.engine, one.pod_cgroup,
-                    one.sandbox_cgroup, one.created);
+                    one.sandbox_cgroup, one.created, one.handler);
   };
-  if (who(known) == who(view) && known.ended == 0) return;
+  const auto declared = view.overhead.memory_bytes;
+  if (who(known) == who(view) && known.overhead_declared == declared && known.ended == 0) return;
   known.ended = 0;
   known.id = view.id;
   known.pod_namespace = view.pod_namespace;
@@ -57,6 +58,8 @@ void Histories::seen(const SandboxView& view) {
   known.pod_cgroup = view.pod_cgroup;
   known.sandbox_cgroup = view.sandbox_cgroup;
   known.created = view.created;
+  known.handler = view.handler;
+  known.overhead_declared = declared;
   changed_.insert(view.id);
 }
 
@@ -68,14 +71,22 @@ bool Histories::note(const std::string& id, SandboxEvent event) {
   return true;
 }
 
-void Histories::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
+bool Histories::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
   const auto known = all_.find(id);
-  if (known == all_.end()) return;
+  if (known == all_.end()) return false;
   auto& history = known->second;
   const auto before = history.vmm_start == vmm_start ? history.overhead_peak : 0;
-  if (before > 0 && peak < before + std::max(kMib, before / 64)) return;
+  if (before > 0 && peak < before + std::max(kMib, before / 64)) return false;
   history.vmm_start = vmm_start;
   history.overhead_peak = peak;
+  changed_.insert(id);
+  return true;
+}
+
+void Histories::guest_ram(const std::string& id, std::uint64_t bytes) {
+  const auto known = all_.find(id);
+  if (known == all_.end() || known->second.guest_ram == bytes) return;
+  known->second.guest_ram = bytes;
   changed_.insert(id);
 }
 

@@ -34,8 +34,10 @@ class Histories final {
   /// one.
   bool note(const std::string& id, SandboxEvent event);
   /// The most that the VM whose VMM began at `vmm_start` has used beside its guest. What grows by
-  /// little is not kept each time.
-  void overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak);
+  /// little is not kept each time: false, it was not.
+  bool overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak);
+  /// RAM that the VM had then, in bytes; 0: not known.
+  void guest_ram(const std::string& id, std::uint64_t bytes);
   /// nullopt: of this VM none is known.
   [[nodiscard]] std::optional<std::uint64_t> overhead_peak(const std::string& id,
                                                            std::uint64_t vmm_start) const;

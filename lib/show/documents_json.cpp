@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "show/documents_json.hpp"
 
+#include <cmath>
+
+#include "base/clock.hpp"
 #include "base/utf8.hpp"
 
 namespace kcg::json_parts {
@@ -10,6 +13,8 @@ Json text(std::string_view value) { return valid_utf8(value); }
 void put_known(Json& object, const char* key, std::string_view value) {
   if (!value.empty()) object[key] = text(value);
 }
+
+std::string time_text(std::int64_t seconds) { return seconds == 0 ? "" : rfc3339(seconds); }
 
 Json texts(const std::vector<std::string>& values) {
   Json array = Json::array();
@@ -48,6 +53,58 @@ std::string document(const std::vector<Json>& entries, bool one) {
   else
     top["sandboxes"] = entries;
   return top.dump(2) + "\n";
+}
+
+std::string Reader::text(const char* key) {
+  const auto* value = find(key);
+  if (value == nullptr) return "";
+  if (!value->is_string()) return refuse(key, "is not text"), "";
+  return value->get<std::string>();
+}
+
+std::int64_t Reader::time(const char* key) {
+  const auto given = text(key);
+  if (given.empty()) return 0;
+  const auto seconds = parse_rfc3339(given);
+  if (!seconds) refuse(key, "is not a time");
+  return seconds.value_or(0);
+}
+
+std::uint64_t Reader::number(const char* key) {
+  const auto* value = find(key);
+  if (value == nullptr) return 0;
+  if (!value->is_number_unsigned()) return refuse(key, "is not a number"), 0;
+  return value->get<std::uint64_t>();
+}
+
+unsigned Reader::count(const char* key) {
+  const auto* value = find(key);
+  if (value == nullptr || !value->is_number_unsigned()) return refuse(key, "is not a count"), 0;
+  return value->get<unsigned>();
+}
+
+double Reader::real(const char* key) {
+  const auto* value = find(key);
+  const double number = value == nullptr || !value->is_number() ? NAN : value->get<double>();
+  if (!std::isfinite(number)) return refuse(key, "is not a number"), 0;
+  return number;
+}
+
+const Json& Reader::list(const char* key) {
+  static const Json kNone = Json::array();
+  const auto* value = find(key);
+  if (value != nullptr && value->is_array()) return *value;
+  refuse(key, "is not a list");
+  return kNone;
+}
+
+const Json* Reader::find(const char* key) const {
+  const auto it = object_.is_object() ? object_.find(key) : object_.end();
+  return it == object_.end() ? nullptr : &*it;
+}
+
+void Reader::refuse(const std::string& key, const std::string& why) {
+  if (wrong_.empty()) wrong_ = key + " " + why;
 }
 
 }  // namespace kcg::json_parts

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "show/documents_json.hpp"
 
 namespace kcg {
@@ -15,8 +13,8 @@ namespace {
 
 using json_parts::Json;
 using json_parts::put_known;
-
-std::string time_text(std::int64_t seconds) { return seconds == 0 ? "" : rfc3339(seconds); }
+using json_parts::Reader;
+using json_parts::time_text;
 
 Json event_json(const SandboxEvent& event) {
   Json object;
@@ -52,66 +50,16 @@ Json history_json(const SandboxHistory& history) {
   put_known(object, "sandbox_cgroup", history.sandbox_cgroup);
   put_known(object, "created", time_text(history.created));
   put_known(object, "ended", time_text(history.ended));
+  put_known(object, "handler", history.handler);
+  if (history.overhead_declared > 0) object["overhead_declared_bytes"] = history.overhead_declared;
   if (history.overhead_peak > 0) {
     object["overhead_peak_bytes"] = history.overhead_peak;
     object["vmm_start_ticks"] = history.vmm_start;
   }
+  if (history.guest_ram > 0) object["guest_ram_bytes"] = history.guest_ram;
   object["events"] = events_json(history);
   return object;
 }
-
-/// One object of a document, read key by key; what is wrong first is remembered.
-class Reader final {
- public:
-  explicit Reader(const Json& object) : object_(object) {
-    if (!object.is_object()) wrong_ = "is not an object";
-  }
-
-  [[nodiscard]] std::string text(const char* key) {
-    const auto* value = find(key);
-    if (value == nullptr) return "";
-    if (!value->is_string()) return refuse(key, "is not text"), "";
-    return value->get<std::string>();
-  }
-  [[nodiscard]] std::int64_t time(const char* key) {
-    const auto given = text(key);
-    if (given.empty()) return 0;
-    const auto seconds = parse_rfc3339(given);
-    if (!seconds) refuse(key, "is not a time");
-    return seconds.value_or(0);
-  }
-  /// 0: it is not given.
-  [[nodiscard]] std::uint64_t number(const char* key) {
-    const auto* value = find(key);
-    if (value == nullptr) return 0;
-    if (!value->is_number_unsigned()) return refuse(key, "is not a number"), 0;
-    return value->get<std::uint64_t>();
-  }
-  [[nodiscard]] unsigned count(const char* key) {
-    const auto* value = find(key);
-    if (value == nullptr || !value->is_number_unsigned()) return refuse(key, "is not a count"), 0;
-    return value->get<unsigned>();
-  }
-  template <class Enum>
-  [[nodiscard]] Enum one_of(const char* key, Enum last) {
-    const auto given = text(key);
-    for (unsigned i = 0; i <= static_cast<unsigned>(last); ++i)
-      if (given == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
-    return refuse(key, "has an unknown value"), last;
-  }
-  [[nodiscard]] const Json* find(const char* key) const {
-    const auto it = object_.is_object() ? object_.find(key) : object_.end();
-    return it == object_.end() ? nullptr : &*it;
-  }
-  void refuse(const char* key, const char* why) {
-    if (wrong_.empty()) wrong_ = fmt::format("{} {}", key, why);
-  }
-  [[nodiscard]] const std::string& wrong() const { return wrong_; }
-
- private:
-  const Json& object_;
-  std::string wrong_;
-};
 
 Result<SandboxEvent> event_from(const Json& object) {
   Reader in(object);
@@ -139,19 +87,21 @@ Result<SandboxHistory> history_from(const Json& object) {
     Reader of_pod(*pod);
     history.pod_namespace = of_pod.text("namespace");
     history.pod_name = of_pod.text("name");
-    if (!of_pod.wrong().empty()) in.refuse("pod:", of_pod.wrong().c_str());
+    if (!of_pod.wrong().empty()) in.refuse("pod:", of_pod.wrong());
   }
   history.engine = in.one_of("engine", Engine::none);
   history.pod_cgroup = in.text("pod_cgroup");
   history.sandbox_cgroup = in.text("sandbox_cgroup");
   history.created = in.time("created");
   history.ended = in.time("ended");
+  history.handler = in.text("handler");
+  history.overhead_declared = in.number("overhead_declared_bytes");
+  history.guest_ram = in.number("guest_ram_bytes");
   history.overhead_peak = in.number("overhead_peak_bytes");
   history.vmm_start = in.number("vmm_start_ticks");
-  const auto* events = in.find("events");
-  if (events == nullptr || !events->is_array()) in.refuse("events", "is not a list");
+  const auto& events = in.list("events");
   if (!in.wrong().empty()) return fail(0, "{}", in.wrong());
-  for (const auto& one : *events) {
+  for (const auto& one : events) {
     auto event = event_from(one);
     if (!event) return forward(event.error());
     history.events.push_back(*std::move(event));

@@ -14,8 +14,6 @@ namespace kcg {
 namespace {
 
 constexpr std::string_view kAnnotation = "io.katacontainers.config.hypervisor.memory_overhead";
-/// No VMM of Kata is known to need less.
-constexpr std::uint64_t kPlausibleMib = 64;
 
 /// Value: the annotation as it was found.
 struct Annotation {
@@ -185,12 +183,13 @@ OverheadChoice choose_overhead(const Config& config, const SandboxInputs& inputs
   const bool pod_knows = apply_pod(inputs, out);
   apply_annotation(config, inputs, pod_knows, out);
   out.others = other_sources(config, inputs, out.value.source);
-  if (local_vmm && out.value.memory_bytes < kPlausibleMib * kMib)
+  if (local_vmm && out.value.memory_bytes < kPlausibleOverheadMib * kMib)
     out.conditions.push_back(
         {ConditionName::overhead_implausible,
          fmt::format("a memory overhead of {} is less than {} MiB, which no local VMM gets "
                      "along with; it comes from: {}",
-                     bytes_text(out.value.memory_bytes), kPlausibleMib, out.memory.source)});
+                     bytes_text(out.value.memory_bytes), kPlausibleOverheadMib,
+                     out.memory.source)});
   return out;
 }
 

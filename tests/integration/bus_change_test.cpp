@@ -53,6 +53,7 @@ TEST_F(BusChange, ThePolicyLetsEverybodyRead) {
            {kRoot, kManager, "Plan", "s", ""},
            {kRoot, kManager, "Explain", "s", ""},
            {kRoot, kManager, "Events", "s", ""},
+           {kRoot, kManager, "Recommend", "s", ""},
            {first_object(), kSandbox, "Plan"},
            {first_object(), kSandbox, "Explain"},
            {first_object(), kSandbox, "GetStats"},

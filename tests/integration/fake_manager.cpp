@@ -6,6 +6,7 @@
 #include "daemon/node/cpu_time.hpp"
 #include "show/history_documents.hpp"
 #include "show/plan_documents.hpp"
+#include "show/survey_documents.hpp"
 #include "show/view.hpp"
 #include "support/sample_views.hpp"
 
@@ -96,6 +97,10 @@ Result<std::string> FakeManager::events_json(const std::string& id) {
   for (const auto& history : samples::histories())
     if (history.id.starts_with(id)) return history_document({history}, true);
   return fail(code(ManagerError::no_such_sandbox), "no sandbox '{}'", id);
+}
+
+Result<std::string> FakeManager::recommend_json(const std::string& handler) {
+  return advice_document(advice_of(samples::survey(), handler));
 }
 
 std::vector<std::string> FakeManager::remembered() const {

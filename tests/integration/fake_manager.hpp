@@ -45,6 +45,7 @@ class FakeManager final : public Manager {
   [[nodiscard]] Result<std::string> plan_json(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain_json(const std::string& id) override;
   [[nodiscard]] Result<std::string> events_json(const std::string& id) override;
+  [[nodiscard]] Result<std::string> recommend_json(const std::string& handler) override;
   [[nodiscard]] std::vector<std::string> remembered() const override;
   void reconcile(const std::string& id, bool adopt, Done done) override;
   [[nodiscard]] Status register_sandbox(const std::string& id,

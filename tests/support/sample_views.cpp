@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/sample_views.hpp"
+
 #include "show/plan_documents.hpp"
 
 namespace kcg::samples {
@@ -178,6 +179,27 @@ SandboxView legacy() {
   view.threads = {
       thread(77, 78, ThreadClass::vcpu, "vcpu0", view.sandbox_cgroup, view.sandbox_cgroup)};
   return view;
+}
+
+Survey survey() {
+  Survey survey;
+  SandboxHistory one;
+  one.created = kStart;
+  one.overhead_declared = 350 * kMiB;
+  const auto add = [&](const char* handler, std::uint64_t gib, unsigned count) {
+    one.handler = handler;
+    one.guest_ram = gib * 1024 * kMiB;
+    for (unsigned i = 0; i < count; ++i) {
+      one.overhead_peak = (50 + 3 * gib + i % 40) * kMiB;
+      survey.add(one, kStart + 60 * 60 * 24 * 9);
+    }
+  };
+  add("kata-qemu", 2, 180);
+  add("kata-qemu", 16, 40);
+  one.overhead_declared = 160 * kMiB;
+  add("kata-qemu", 8, 1);
+  add("kata-clh", 2, 3);
+  return survey;
 }
 
 std::vector<SandboxHistory> histories() {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "measure/survey.hpp"
 #include "model/sandbox_history.hpp"
 #include "model/view.hpp"
 #include "show/plan_documents.hpp"
@@ -27,6 +28,8 @@ inline constexpr const char* kSecondId =
 
 /// What has happened to degraded(), and to a pod that is gone.
 [[nodiscard]] std::vector<SandboxHistory> histories();
+/// Of two handlers: many sandboxes with guests of different sizes, and a few.
+[[nodiscard]] Survey survey();
 inline constexpr const char* kGoneId =
     "4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef4567cdef";
 

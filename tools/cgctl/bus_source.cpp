@@ -277,6 +277,10 @@ Result<std::string> BusSource::explain(const std::string& id) {
   return guarded([&] { return impl_->manager.Explain(id); });
 }
 
+Result<std::string> BusSource::recommend(const std::string& handler) {
+  return guarded([&] { return impl_->manager.Recommend(handler); });
+}
+
 Result<std::vector<SandboxHistory>> BusSource::events(const std::string& id) {
   const auto document = guarded([&] { return impl_->manager.Events(id); });
   if (!document) return forward(document.error());

@@ -32,6 +32,7 @@ class BusSource final : public Source {
   void wait_for_repairs() override;
   [[nodiscard]] Result<std::string> plan(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+  [[nodiscard]] Result<std::string> recommend(const std::string& handler) override;
   [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override;
 
   /// What is measured of each sandbox, by its id; one that nothing is measured of is not there.

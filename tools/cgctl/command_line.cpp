@@ -87,6 +87,10 @@ void add_other_verbs(CLI::App& app, Options& o) {
       .add_flag("--once", o.once, "Print it once, after a second; needs no terminal");
   add_verb(app, o, Verb::metrics, "metrics",
            "Print what Prometheus is told, in its text format; exit status 5 without the daemon");
+  add_verb(app, o, Verb::recommend, "recommend",
+           "Show what sandboxes use beside their guests, and which overhead to declare")
+      .add_option("--handler", o.handler, "Only those of this runtime handler")
+      ->type_name("HANDLER");
   add_verb(app, o, Verb::registrations, "registrations",
            "Show what was registered, since when and by whom");
   add_verb(app, o, Verb::doctor, "doctor",

@@ -11,6 +11,7 @@
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/metrics/families.hpp"
 #include "tools/cgctl/metrics/sample.hpp"
+#include "tools/cgctl/recommend.hpp"
 #include "tools/cgctl/registrations.hpp"
 #include "tools/cgctl/resolve.hpp"
 #include "tools/cgctl/status.hpp"
@@ -56,6 +57,7 @@ Result<Answer> status(const Options& options, const Style& style, Source& source
 
 Result<Answer> ask(const Options& options, const Style& style, Source& source, Besides& besides) {
   if (options.verb == Verb::status) return status(options, style, source, besides);
+  if (options.verb == Verb::recommend) return recommendation(options, style, source);
   if (options.verb == Verb::top) return watch_usage(options, style, source);
   const bool reasons = options.verb == Verb::plan || options.verb == Verb::explain;
   auto answer = reasons ? reason(options, style, source) : look(options, style, source);

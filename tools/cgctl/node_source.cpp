@@ -11,8 +11,10 @@
 #include "observe/bundle_plan.hpp"
 #include "observe/config_files.hpp"
 #include "observe/history_files.hpp"
+#include "observe/survey_file.hpp"
 #include "pass/node.hpp"
 #include "show/plan_documents.hpp"
+#include "show/survey_documents.hpp"
 #include "show/view.hpp"
 #include "tools/cgctl/source.hpp"
 
@@ -29,6 +31,7 @@ class NodeSource final : public Source {
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
   [[nodiscard]] Result<std::string> plan(const std::string& id) override;
   [[nodiscard]] Result<std::string> explain(const std::string& id) override;
+  [[nodiscard]] Result<std::string> recommend(const std::string& handler) override;
   [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override;
 
  private:
@@ -110,6 +113,22 @@ Result<std::vector<SandboxHistory>> NodeSource::events(const std::string& id) {
   if (!id.empty())
     std::erase_if(found->histories, [&](const SandboxHistory& one) { return one.id != id; });
   return std::move(found->histories);
+}
+
+/// What the daemon has kept of those that have ended, and what it has left behind of others.
+Result<std::string> NodeSource::recommend(const std::string& handler) {
+  const auto config = node_config(options_);
+  if (!config) return forward(config.error());
+  const auto histories = events("");
+  if (!histories) return forward(histories.error());
+  std::map<std::string, SandboxHistory> all;
+  for (const auto& history : *histories) all[history.id] = history;
+  const auto dir = Dir::open(config->run_root + kStateDirectory);
+  if (!dir && dir.error().code != ENOENT) return forward(dir.error());
+  auto survey = dir ? read_survey(*dir) : Survey();
+  if (!survey) return forward(survey.error(), config->run_root + kStateDirectory);
+  return advice_document(
+      advice_of(with_living(*std::move(survey), all, SystemClock().wall_seconds()), handler));
 }
 
 /// What was assumed, else what the configuration says, else what this machine has, else v2.

@@ -42,7 +42,8 @@ enum class Verb : std::uint8_t {
   top,
   uninstall_check,
   release,
-  metrics
+  metrics,
+  recommend
 };
 
 enum class ColorChoice : std::uint8_t { automatic, always, never };
@@ -78,9 +79,10 @@ struct Options {
   bool raw = false;
   std::string config_file, cgroup_root, run_root;  ///< "": as the daemon's defaults
   // of the verbs
-  std::string id;      ///< as typed: a pod, an id, or the beginning of one
-  std::string topic;   ///< of explain; "" = everything
-  bool brief = false;  ///< of status: no verb was given
+  std::string id;       ///< as typed: a pod, an id, or the beginning of one
+  std::string topic;    ///< of explain; "" = everything
+  std::string handler;  ///< of recommend; "" = all
+  bool brief = false;   ///< of status: no verb was given
   bool all = false;
   bool failing = false;
   bool detailed_exit = false;

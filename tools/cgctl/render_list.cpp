@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kHandyName = 50;
 
-std::string without_blanks(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
-
 Cell memory_cell(const SandboxView& view) {
   if (!view.memory_used && !view.memory_limit) return {};
   const auto& limit = view.memory_limit;

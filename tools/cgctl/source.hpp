@@ -28,6 +28,8 @@ class Source {
   virtual void wait_for_repairs() {}
   [[nodiscard]] virtual Result<std::string> plan(const std::string& id) = 0;
   [[nodiscard]] virtual Result<std::string> explain(const std::string& id) = 0;
+  /// The document of `recommend`; "" = of all handlers.
+  [[nodiscard]] virtual Result<std::string> recommend(const std::string& handler) = 0;
   /// What has happened; "" = to all, also to those that have ended.
   [[nodiscard]] virtual Result<std::vector<SandboxHistory>> events(const std::string& id) = 0;
 };

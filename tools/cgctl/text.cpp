@@ -46,6 +46,11 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{} {}", number, unit);
 }
 
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
 std::string sizes_text(std::uint64_t part, std::uint64_t whole, std::string_view between) {
   const auto [first, first_unit] = size_parts(part);
   const auto [second, second_unit] = size_parts(whole);

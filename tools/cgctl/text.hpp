@@ -19,6 +19,8 @@ namespace kcg::cgctl {
 /// "14 / 862 MiB", "900 MiB / 1.2 GiB": a unit that both have is said once.
 [[nodiscard]] std::string sizes_text(std::uint64_t part, std::uint64_t whole,
                                      std::string_view between = " / ");
+/// As a pipe shows it: "862MiB".
+[[nodiscard]] std::string without_blanks(std::string text);
 /// "1.25 CPU" of thousandths.
 [[nodiscard]] std::string cpus_text(std::uint64_t milli);
 /// "16 threads", "1 step".

@@ -10,11 +10,13 @@
 #include "daemon/manager.hpp"
 #include "show/history_documents.hpp"
 #include "show/plan_documents.hpp"
+#include "show/survey_documents.hpp"
 #include "show/view_documents.hpp"
 #include "support/sample_views.hpp"
 #include "tools/cgctl/doctor/checks.hpp"
 #include "tools/cgctl/events.hpp"
 #include "tools/cgctl/failure.hpp"
+#include "tools/cgctl/recommend.hpp"
 #include "tools/cgctl/registrations.hpp"
 #include "tools/cgctl/release.hpp"
 #include "tools/cgctl/render.hpp"
@@ -250,6 +252,9 @@ const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"doctor-broken-200.tty", [] { return doctor(terminal(200), samples::broken_node()); }},
     {"doctor-color.tty", [] { return doctor(colored(), samples::broken_node()); }},
     {"doctor-nobody.tty", [] { return doctor(terminal(), samples::seen_by_nobody()); }},
+    {"recommend.json", [] { return advice_document(advice_of(samples::survey(), "")); }},
+    {"recommend-none.json", [] { return advice_document({}); }},
+    {"recommend-unknown.tty", [] { return cgctl::render_advice(terminal(), {}, "kata-fc"); }},
     {"registrations.json", [] { return cgctl::registrations_document(registered()); }},
     {"registrations-one.tty",
      [] { return cgctl::render_registrations(terminal(), {registered()[1]}); }},
@@ -282,6 +287,11 @@ const std::map<std::string, Render> kTexts = {
      }},
     {"list-none", [](const auto& style) { return listing(style, {}); }},
     {"plan", plan},
+    {"recommend",
+     [](const auto& style) {
+       return cgctl::render_advice(style, advice_of(samples::survey(), ""), "");
+     }},
+    {"recommend-none", [](const auto& style) { return cgctl::render_advice(style, {}, ""); }},
     {"registrations",
      [](const auto& style) { return cgctl::render_registrations(style, registered()); }},
     {"registrations-none",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "show/plan_documents.hpp"
+#include "show/survey_documents.hpp"
 #include "show/view.hpp"
 #include "show/view_documents.hpp"
 #include "support/sample_views.hpp"
@@ -34,6 +35,9 @@ class FakeSource final : public Source {
   }
   [[nodiscard]] Result<std::string> explain(const std::string& id) override {
     return explain_document({samples::planned_v2()}, !id.empty());
+  }
+  [[nodiscard]] Result<std::string> recommend(const std::string& handler) override {
+    return advice_document(advice_of(samples::survey(), handler));
   }
   [[nodiscard]] Result<std::vector<SandboxHistory>> events(const std::string& id) override {
     if (no_events) return fail(0, "unknown method Events");

@@ -33,6 +33,7 @@ class Jobs final : public Manager {
   [[nodiscard]] Result<std::string> plan_json(const std::string&) override { return none(); }
   [[nodiscard]] Result<std::string> explain_json(const std::string&) override { return none(); }
   [[nodiscard]] Result<std::string> events_json(const std::string&) override { return none(); }
+  [[nodiscard]] Result<std::string> recommend_json(const std::string&) override { return none(); }
   [[nodiscard]] std::vector<std::string> remembered() const override { return {}; }
   void reconcile(const std::string&, bool, std::function<void(Result<std::uint32_t>)>) override {}
   [[nodiscard]] Status register_sandbox(const std::string&, const Registration&) override {

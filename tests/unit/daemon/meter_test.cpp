@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "base/units.hpp"
+#include "observe/survey_file.hpp"
 #include "record/condition_news.hpp"
+#include "show/survey_documents.hpp"
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
@@ -31,12 +35,12 @@ class Metering : public Reconciling {
   }
   /// A sandbox with shared RAM, for which an overhead of 64 MiB was declared.
   void begin() {
-    const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
-    vmm_ = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+    shim_ = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
+    vmm_ = proc_.start(shim_, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
     proc_.set_mappings(vmm_, std::vector<Mapping>{{kRam, true, true, true, false, {}}});
     start();
     auto registered = registration();
-    registered.shim = proc_.key(shim);
+    registered.shim = proc_.key(shim_);
     registered.vmm = proc_.key(vmm_);
     registered.memory_overhead = 64 * kMib;
     ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
@@ -66,6 +70,7 @@ class Metering : public Reconciling {
     return false;
   }
 
+  Pid shim_ = 0;
   Pid vmm_ = 0;
 };
 
@@ -134,6 +139,85 @@ TEST_F(Metering, WhatHasNoVmAnyMoreIsNotMeasured) {
   proc_.exit_process(vmm_);
   reconciler_->hint({HintKind::process_end, "x", vmm_});
   EXPECT_TRUE(until([&] { return measured() == OverheadMeasured{}; }));
+}
+
+/// What has been measured of those that have ended.
+class Surveys : public Metering {
+ protected:
+  [[nodiscard]] std::filesystem::path file() { return state_directory() + "/" + kSurveyFile; }
+  [[nodiscard]] std::vector<OverheadAdvice> advice() {
+    const auto document = reconciler_->api().recommend_json("");
+    return parse_advice_document(document.value_or("")).value_or(std::vector<OverheadAdvice>());
+  }
+  [[nodiscard]] std::uint64_t counted() {
+    return advice().empty() ? 0 : advice().front().all.sandboxes;
+  }
+  void measure(std::uint64_t overhead) {
+    begin();
+    uses(overhead);
+    ASSERT_TRUE(until([&] { return measured().used == overhead; }));
+  }
+  void end() {
+    for (const auto pid : {vmm_, shim_}) proc_.exit_process(pid);
+    ASSERT_TRUE(reconciler_->api().unregister_sandbox("x"));
+    run();
+    ASSERT_TRUE(reconciler_->api().list(false).empty());
+  }
+};
+
+TEST_F(Surveys, CountWhoLivesAndWhoHasEndedOnce) {
+  measure(30 * kMib);
+  ASSERT_EQ(counted(), 1U);
+  EXPECT_EQ(advice().front().all.largest, 30 * kMib);
+  EXPECT_EQ(advice().front().all.declared_most, 64 * kMib);
+  end();
+  EXPECT_EQ(counted(), 1U);
+}
+
+TEST_F(Surveys, AreKeptOverARestart) {
+  measure(30 * kMib);
+  end();
+  reconciler_.reset();
+  EXPECT_TRUE(std::filesystem::exists(file())) << "though the daemon ended at once";
+  start();
+  run();
+  EXPECT_EQ(counted(), 1U);
+  reconciler_.reset();
+  std::filesystem::remove_all(file());
+  start();
+  run();
+  EXPECT_EQ(counted(), 0U) << "it was the file that told";
+}
+
+TEST_F(Surveys, CountWhoEndedWhileNoDaemonLooked) {
+  measure(30 * kMib);
+  reconciler_.reset();
+  for (const auto pid : {vmm_, shim_}) proc_.exit_process(pid);
+  ASSERT_TRUE(store_.remove(SandboxId::parse("x").value()));
+  start();
+  run();
+  EXPECT_EQ(counted(), 1U);
+  reconciler_.reset();
+  start();
+  run();
+  EXPECT_EQ(counted(), 1U) << "and not again with the next start";
+}
+
+TEST_F(Surveys, WhatIsNoneIsSetAsideAndStopsNobody) {
+  std::ofstream(file()) << "{";
+  measure(30 * kMib);
+  EXPECT_TRUE(std::filesystem::exists(file().string() + ".unknown"));
+  end();
+  reconciler_.reset();
+  EXPECT_TRUE(std::filesystem::exists(file()));
+}
+
+TEST_F(Surveys, ThatNothingCanBeWrittenStopsNobody) {
+  std::filesystem::remove_all(state_directory());
+  measure(30 * kMib);
+  end();
+  EXPECT_EQ(counted(), 1U);
+  reconciler_.reset();
 }
 
 }  // namespace

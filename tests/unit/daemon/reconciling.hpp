@@ -39,7 +39,9 @@ class Listener final : public Publisher {
 
 class Reconciling : public ::testing::Test {
  protected:
-  Reconciling() : loop_(Loop::create().value()), store_(StateStore::open(directory()).value()) {
+  Reconciling()
+      : loop_(Loop::create().value()),
+        store_(StateStore::open(directory(), state_directory()).value()) {
     config_.reconcile_interval = std::chrono::hours(24);
     config_.discovery.containerd_state = directory() + "/containerd";
     config_.discovery.crio_root = directory() + "/crio";
@@ -55,6 +57,7 @@ class Reconciling : public ::testing::Test {
     }
     return directory_;
   }
+  std::string state_directory() { return directory() + "/state"; }
   void start() {
     reconciler_ = std::make_unique<Reconciler>(
         *loop_, World{tree_, proc_, clock_, nullptr, store_, log_}, config_);

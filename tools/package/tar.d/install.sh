@@ -106,7 +106,7 @@ uninstall_all() {
   if cmp -s $config $sample; then rm $config; fi
   rmdir "${config%/*}" 2>/dev/null || [ ! -e "${config%/*}" ] ||
     echo "What was configured stays in ${config%/*}."
-  rm -rf /run/kata-cgroupd
+  rm -rf /run/kata-cgroupd /var/lib/kata-cgroupd
   files=$(cat $list) # it names itself
   echo "$files" | remove_files
   reload

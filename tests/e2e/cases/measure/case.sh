@@ -72,8 +72,19 @@ systemctl stop kata-cgroupd
 dead() { curl --silent http://127.0.0.1:9838/metrics | grep -q '^kata_cgroupd_up 0$'; }
 wait_for 30 "the exporter tells that the daemon is dead" dead
 systemctl start kata-cgroupd
+# surveyed: how many sandboxes the recommendation knows, with the daemon and without
+surveyed() {
+  cgctl recommend "$@" --json | jq '[.handlers[].sandboxes] | add // 0'
+}
+equal "sandboxes that live and count" "$(surveyed)" 2
 for pod in 1 2; do
   id=$(pod_id "$pod")
   stop_pod "$pod"
   nothing_left "$pod" "$id"
 done
+equal "sandboxes that have ended and count" "$(surveyed)" 2
+rm -r /run/kata-cgroupd/history-* # as after a boot, once it is written
+systemctl stop kata-cgroupd
+equal "what is kept of them" "$(surveyed --no-daemon)" 2
+systemctl start kata-cgroupd
+equal "what the next daemon knows" "$(surveyed)" 2
