@@ -64,9 +64,10 @@ TEST_F(InATerminal, WatchTellsEventsUntilItIsInterrupted) {
 }
 
 TEST_F(InATerminal, TheDaemonTellsAPersonNoPriorities) {
-  open_with(std::string(KCG_DAEMON) + " --config /nowhere.toml --check-config; echo over; cat");
-  ASSERT_TRUE(terminal_->expect("/nowhere.toml"));
-  ASSERT_TRUE(terminal_->expect("over"));
+  open_with(std::string(KCG_DAEMON) +
+            " --config /nowhere.toml --check-config; echo it is over; cat");
+  ASSERT_TRUE(terminal_->expect("it is over"));  // what comes at once may be one line of tmux's
+  EXPECT_GT(terminal_->count("/nowhere.toml"), 0U);
   EXPECT_EQ(terminal_->count("<3>"), 0U);
   press("C-c");
   EXPECT_TRUE(terminal_->expect("%exit"));
