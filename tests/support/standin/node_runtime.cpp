@@ -41,13 +41,14 @@ std::vector<std::string> more_arguments(const NodeSettings& settings, const Opti
       "-device",  fmt::format("vhost-vsock-pci,guest-cid={}", number + kFirstGuestCid)};
   if (settings.paused) argv.emplace_back("-S");
   if (!kata.helper) return argv;
-  argv.insert(argv.end(),
-              {"-object",
-               fmt::format("memory-backend-file,id=dimm1,size={}M,mem-path=/dev/shm,share=on",
-                           kata.memory_mib),
-               "-numa", "node,memdev=dimm1", "-chardev",
-               fmt::format("socket,id=char-fs,path={}", places(kata).file_sharing()), "-device",
-               "vhost-user-fs-pci,chardev=char-fs,tag=kataShared"});
+  argv.insert(
+      argv.end(),
+      {"-object",
+       fmt::format("memory-backend-file,id=dimm1,size={}M,mem-path={},share=on", kata.memory_mib,
+                   settings.hugepages ? "/dev/hugepages,prealloc=on" : "/dev/shm"),
+       "-numa", "node,memdev=dimm1", "-chardev",
+       fmt::format("socket,id=char-fs,path={}", places(kata).file_sharing()), "-device",
+       "vhost-user-fs-pci,chardev=char-fs,tag=kataShared"});
   return argv;
 }
 

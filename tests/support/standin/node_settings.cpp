@@ -19,6 +19,7 @@ const SettingTexts& defaults() {
       {"MAX_VCPUS", "4"},
       {"MEMORY_MIB", "128"},
       {"VIRTIOFSD", "true"},       // false: shares no files with the guest
+      {"HUGEPAGES", "false"},      // true: enable_hugepages; needs VIRTIOFSD
       {"GUEST", "halt"},           // what the vCPUs do: halt, spin, touch (each page of the guest's
                                    // memory, then halt), or eat (all of it, for ever)
       {"PINNING", "false"},        // true: enable_vcpus_pinning
@@ -108,6 +109,7 @@ Result<NodeSettings> parse_settings(const SettingTexts& texts) {
   kata.thread_names = read.flag("THREAD_NAMES");
   settings.own_group = read.flag("OWN_GROUP");
   settings.device_rules = read.flag("DEVICE_RULES");
+  settings.hugepages = read.flag("HUGEPAGES");
   settings.paused = read.flag("PAUSED");
   settings.spinning_container = read.one_of("CONTAINER", "idle", "spin");
   settings.delete_time = std::chrono::seconds(read.number("DELETE_SECONDS"));

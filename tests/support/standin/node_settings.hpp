@@ -21,6 +21,7 @@ struct NodeSettings {
   Options kata;  ///< without a sandbox
   bool own_group = true;
   bool device_rules = false;
+  bool hugepages = false;
   bool paused = false;
   bool spinning_container = false;
   std::chrono::seconds delete_time{0};
