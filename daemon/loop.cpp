@@ -12,8 +12,6 @@ namespace {
 /// Timers nearer than this are kept to the microsecond: the looks at a new vCPU thread 1, 2, 4 ms
 /// after its birth. Later ones may be late by a quarter of a second, to share wake-ups.
 constexpr Instant kExactWithin = std::chrono::seconds(1);
-/// Between signals and everything else.
-constexpr std::int64_t kCallers = SD_EVENT_PRIORITY_IMPORTANT / 2;
 constexpr std::uint64_t kExact = 1;
 constexpr std::uint64_t kRelaxed = 250'000;
 
@@ -125,15 +123,6 @@ Loop::~Loop() {
 Result<Source> Loop::on_fd(int fd, std::uint32_t events, std::function<void(std::uint32_t)> act) {
   auto impl = std::make_unique<Source::Impl>(std::move(act), failures_);
   const int r = sd_event_add_io(event_, &impl->source, fd, events, Source::Impl::on_io, impl.get());
-  if (r < 0) return fail_call(r, "sd_event_add_io");
-  return Source(std::move(impl));
-}
-
-Result<Source> Loop::on_caller(int fd, std::uint32_t events,
-                               std::function<void(std::uint32_t)> act) {
-  auto impl = std::make_unique<Source::Impl>(std::move(act), failures_);
-  int r = sd_event_add_io(event_, &impl->source, fd, events, Source::Impl::on_io, impl.get());
-  if (r >= 0) r = sd_event_source_set_priority(impl->source, kCallers);
   if (r < 0) return fail_call(r, "sd_event_add_io");
   return Source(std::move(impl));
 }

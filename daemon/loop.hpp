@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The event loop (L8): a thin owner of sd_event. Callbacks are three lines: translate, hand over,
-// return. All sources but signals, and the engine that waits for us, have one priority and are
-// served in turn, so that none that is always ready (a bus client, a storm of execs) keeps another
-// one waiting; a callback does a bounded portion of its work and comes back.
+// return. All sources but signals have one priority and are served in turn, so that none that is
+// always ready (a bus client, a storm of execs) keeps another one waiting; a callback does a
+// bounded portion of its work and comes back.
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -53,10 +53,6 @@ class Loop final {
   /// `act(revents)` whenever the descriptor is ready; `events` as for epoll.
   [[nodiscard]] Result<Source> on_fd(int fd, std::uint32_t events,
                                      std::function<void(std::uint32_t)> act);
-  /// The same, before everything but signals: for a descriptor at whose other end somebody waits
-  /// for an answer. The callback itself sees to it that others get their turn.
-  [[nodiscard]] Result<Source> on_caller(int fd, std::uint32_t events,
-                                         std::function<void(std::uint32_t)> act);
   /// Once, at a monotonic (CLOCK_BOOTTIME) instant.
   [[nodiscard]] Result<Source> at(Instant when, std::function<void()> act);
   /// Once, when everything that is ready now has been served once: hints of one turn become one

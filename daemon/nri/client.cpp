@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -16,12 +15,9 @@ namespace kcg {
 
 namespace {
 
-/// What is read in one turn of the loop; the rest is read in the next.
-constexpr int kReads = 4;
-constexpr std::size_t kPortion = 65'536;
-/// Answers are a few bytes each. Who leaves so many unread is not there any more.
-constexpr std::size_t kMostUnread = std::size_t{1} << 20;
-/// After so many calls that nobody else had his turn, he has it.
+/// What is heard in one turn of the loop; the rest is heard in the next.
+constexpr std::size_t kMostInATurn = 64;
+/// For so long others are served first after a flood of calls.
 constexpr Instant kRest = std::chrono::milliseconds(5);
 
 constexpr const char* kMissed =
@@ -55,7 +51,7 @@ NriClient::NriClient(Loop& loop, const Config::Nri& config, NriClientWiring wiri
   if (config_.mode == NriMode::off) return;
   state_ = PartState::down;
   watch();
-  if (!fd_ && !retry_) connect();
+  if (!line_ && !retry_) connect();
 }
 
 /// Whoever binds a socket makes a file; engines do so again whenever they start.
@@ -65,10 +61,10 @@ void NriClient::watch() {
   watch_.emplace(
       loop_, std::vector<PathPattern>{{directory, {}, {config_.socket.substr(slash + 1)}, true}},
       [this](std::size_t, const std::string&) {
-        if (!fd_) connect();
+        if (!line_) connect();
       },
       [this] {
-        if (!fd_) connect();
+        if (!line_) connect();
       },
       wiring_.watch_health);
 }
@@ -110,69 +106,29 @@ Status NriClient::open() {
   });
   if (!patience) return forward(patience.error());
   patience_ = std::move(*patience);
-  fd_ = std::move(fd);
-  plugin_.emplace();
-  out_ = nri::Plugin::hello();
-  if (auto heard = listen(); !heard) return heard;
-  return flush();
+  auto line = NriLine::start(std::move(fd));
+  if (!line) return forward(line.error());
+  line_ = *std::move(line);
+  return listen();
 }
 
 Status NriClient::listen() {
-  const std::uint32_t events = EPOLLIN | (out_waits_ ? EPOLLOUT : 0U);
-  auto source = loop_.on_caller(fd_.get(), events, [this](std::uint32_t now) { woken(now); });
+  auto source = loop_.on_fd(line_->ready(), EPOLLIN, [this](std::uint32_t) { hear(); });
   if (!source) return forward(source.error());
   io_ = std::move(*source);
   return {};
 }
 
-void NriClient::woken(std::uint32_t events) {
-  const bool readable = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0;
-  auto done = readable ? read() : Status();
-  // Answered before anything follows from it.
-  if (const auto sent = flush(); done && !sent) done = sent;
-  const auto handed = plugin_ ? hand_over() : Status();
-  if (done && !handed) done = handed;
-  if (!done) return lost(done.error());
-  if (calls_.flood()) rest();
-}
-
-Status NriClient::read() {
-  std::array<char, kPortion> buffer;
-  for (int i = 0; i < kReads; ++i) {
-    const auto got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
-    const int code = errno;
-    if (got == 0) return fail(ECONNRESET, "the engine has closed the connection");
-    if (got < 0 && (code == EAGAIN || code == EINTR)) return {};
-    if (got < 0) return fail(code, "recv: {}", errno_text(code));
+void NriClient::hear() {
+  for (std::size_t i = 0; i < kMostInATurn; ++i) {
+    const auto news = line_->next();
+    if (!news) break;
     calls_.add(0, clock_.now());
-    const auto taken = plugin_->take({buffer.data(), static_cast<std::size_t>(got)}, out_);
-    if (!taken) return taken;
+    wiring_.news(*news);
+    if (news->whole == nri::News::Whole::last) known();
   }
-  return {};
-}
-
-Status NriClient::flush() {
-  while (!out_.empty()) {
-    const auto sent = ::send(fd_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
-    const int code = errno;
-    if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
-    if (sent >= 0 || code == EINTR) continue;
-    if (code != EAGAIN) return fail(code, "send: {}", errno_text(code));
-    if (out_.size() > kMostUnread) return fail(ENOBUFS, "the engine does not read our answers");
-    break;
-  }
-  if (std::exchange(out_waits_, !out_.empty()) != out_waits_) return listen();
-  return {};
-}
-
-Status NriClient::hand_over() {
-  while (true) {
-    const auto news = plugin_->news();
-    if (!news) return forward(news.error());
-    if (!*news) return {};
-    wiring_.news(**news);
-    if ((*news)->whole == nri::News::Whole::last) known();
-  }
+  if (const auto end = line_->end()) return lost(*end);
+  if (calls_.flood()) rest();
 }
 
 void NriClient::known() {
@@ -198,10 +154,7 @@ void NriClient::lost(const Error& why) {
   io_ = Source();
   pause_ = Source();
   patience_ = Source();
-  plugin_.reset();
-  out_.clear();
-  out_waits_ = false;
-  fd_.reset();
+  line_.reset();
   state_ = PartState::down;
   if (!worked) wiring_.health(fmt::format("{}: {}; {}", config_.socket, why.text, kMissed));
   try_again();

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The connection to the engine's NRI socket (L8). The runtime calls its plugins one after the other
-// under one lock, and a pod waits meanwhile: so each call is answered in the turn in which it is
-// read, before anything follows from it. Losing the connection loses no placement: what was told
+// under one lock, and a pod waits meanwhile: so a thread answers each call as it comes (NriLine),
+// and the loop hears of it afterwards. Losing the connection loses no placement: what was told
 // stays known until the next connection has told all again.
 #pragma once
 
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 
-#include "base/fd.hpp"
 #include "daemon/health.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/nri/line.hpp"
 #include "daemon/watch/backoff.hpp"
 #include "daemon/watch/flood.hpp"
 #include "daemon/watch/path_watch.hpp"
 #include "model/config.hpp"
-#include "nri/plugin.hpp"
+#include "nri/news.hpp"
 
 namespace kcg {
 
@@ -51,11 +49,8 @@ class NriClient final {
   [[nodiscard]] Status open();
   void absent();
   [[nodiscard]] Status listen();
-  void woken(std::uint32_t events);
+  void hear();
   void rest();
-  [[nodiscard]] Status read();
-  [[nodiscard]] Status flush();
-  [[nodiscard]] Status hand_over();
   void known();
   void lost(const Error& why);
   void try_again();
@@ -67,10 +62,7 @@ class NriClient final {
   PartState state_ = PartState::off;
   Backoff backoff_{kFirstRetry, kLastRetry};
   FloodCount calls_;
-  std::optional<nri::Plugin> plugin_;  ///< of a connection that is open
-  std::string out_;                    ///< what the socket did not take yet
-  bool out_waits_ = false;             ///< for the socket to take it
-  Fd fd_;
+  std::unique_ptr<NriLine> line_;  ///< of a connection that is open
   Source io_, pause_, patience_, retry_;
   std::optional<PathWatch> watch_;  ///< last: it tells at once what is there
 };

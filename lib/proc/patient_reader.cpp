@@ -5,13 +5,14 @@
 
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "base/signals.hpp"
 
 namespace kcg {
 
@@ -51,24 +52,6 @@ int read_into(int fd, std::string& text, std::size_t& size) {
   }
   return 0;
 }
-
-/// Signals are the loop's: none may choose a reader.
-class AllSignalsBlocked final {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);  // ignored: cannot fail with a valid set
-  }
-  ~AllSignalsBlocked() {
-    (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);  // ignored: likewise
-  }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The connection to an engine's NRI socket: it comes, goes, is silent, breaks off and returns.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -177,6 +178,37 @@ TEST_F(Nri, TellsFiveMegabytesInPartsOrAtOnce) {
     pods.push_back({"at-once"});
     EXPECT_EQ(engine_->call("Synchronize", nri::synchronize_call(pods, {})).code, 0);
   });
+}
+
+TEST_F(Nri, NoPodWaitsForTheLoop) {
+  listen();
+  start();
+  greeted_with("p1");
+  for (int i = 0; i < 100; ++i)  // the loop does not run meanwhile
+    EXPECT_EQ(engine_->call("StateChange", nri::state_change(1, {fmt::format("later{}", i)})).code,
+              0);
+  EXPECT_TRUE(rig_.until([&] {
+    const auto& pods = news_.back().pods;
+    return !pods.empty() && pods[0].id == "later99";
+  }));
+}
+
+TEST_F(Nri, WhoTellsMoreThanIsTakenInWaits) {
+  constexpr std::size_t kCalls = 40;
+  constexpr std::size_t kBetween = std::size_t{2} << 20;  // both sockets' buffers, and a portion
+  listen();
+  start();
+  greeted_with("p1");
+  news_.clear();
+  const auto payload =
+      nri::state_change(1, {"p", "web", "", {{"note", std::string(1'000'000, 'x')}}});
+  std::string calls;
+  for (std::uint32_t i = 0; i < kCalls; ++i)
+    calls += nri::wire_call(101 + 2 * i, "StateChange", payload);
+  const auto taken = engine_->send_while_read(calls);  // the loop does not run
+  EXPECT_LT(taken, NriLine::kMostUntaken + kBetween);
+  settled_ = [&] { return news_.size() == kCalls; };
+  engine_does([&] { engine_->send(std::string_view(calls).substr(taken)); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
@@ -182,6 +183,20 @@ void FakeEngine::send(std::string_view bytes) {
     if (sent < 0) throw std::runtime_error("the plugin has gone");
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
+}
+
+std::size_t FakeEngine::send_while_read(std::string_view bytes) {
+  constexpr int kStuckMs = 500;
+  std::size_t taken = 0;
+  pollfd one{connection_.get(), POLLOUT, 0};
+  while (taken < bytes.size() && ::poll(&one, 1, kStuckMs) > 0) {
+    const auto rest = bytes.substr(taken);
+    const auto sent =
+        ::send(connection_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EAGAIN) throw std::runtime_error("the plugin has gone");
+    if (sent > 0) taken += static_cast<std::size_t>(sent);
+  }
+  return taken;
 }
 
 std::string FakeEngine::receive() {

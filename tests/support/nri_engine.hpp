@@ -77,6 +77,8 @@ class FakeEngine final {
   Answer call(std::string_view method, const std::string& payload, std::size_t cut = SIZE_MAX,
               std::string_view service = kPluginService);
   void send(std::string_view bytes);
+  /// The same, until the plugin has read nothing for half a second; returns what it has taken.
+  [[nodiscard]] std::size_t send_while_read(std::string_view bytes);
   /// Drops the connection; the socket stays.
   void hang_up() { connection_.reset(); }
   /// Blocks until the other side has closed.
