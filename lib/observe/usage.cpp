@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "sizing/memory.hpp"
 #include "sizing/request.hpp"
 
@@ -16,17 +17,33 @@ namespace {
 /// A VMM that has just started has mapped no RAM yet.
 constexpr Instant kFirstPause = std::chrono::seconds(1);
 
-MemoryCounters read_counters(const CgroupTree& tree, const CgroupPath& path) {
-  for (const auto& hierarchy : tree.host().hierarchies) {
-    if (!hierarchy.has("memory")) continue;
-    const GroupRef group{hierarchy.name, path};
-    const bool unified = hierarchy.unified;
-    const auto usage = tree.read(group, unified ? "memory.current" : "memory.usage_in_bytes");
-    const auto stat = tree.read(group, "memory.stat");
-    return memory_counters(unified, usage.value_or(""), stat.value_or(""));
+/// The counter files of one memory group.
+class CounterFiles final {
+ public:
+  CounterFiles(const CgroupTree& tree, const CgroupPath& path) : tree_(tree) {
+    for (const auto& hierarchy : tree.host().hierarchies)
+      if (hierarchy.has("memory") && !group_) {
+        group_ = {hierarchy.name, path};
+        unified_ = hierarchy.unified;
+      }
   }
-  return {};
-}
+
+  [[nodiscard]] std::string usage() const {
+    return read(unified_ ? "memory.current" : "memory.usage_in_bytes");
+  }
+  [[nodiscard]] MemoryCounters with(std::string_view usage) const {
+    return memory_counters(unified_, usage, read("memory.stat"));
+  }
+
+ private:
+  [[nodiscard]] std::string read(const char* file) const {
+    return group_ ? tree_.read(*group_, file).value_or("") : "";
+  }
+
+  const CgroupTree& tree_;
+  std::optional<GroupRef> group_;
+  bool unified_ = false;
+};
 
 /// A look at the mappings of one VMM.
 class Look final {
@@ -90,6 +107,14 @@ class Look final {
   Instant now_;
 };
 
+/// The composition is counted again where it can be another one, and sometimes anyway.
+bool still_holds(const Measuring& last, std::optional<std::uint64_t> used, Instant now) {
+  if (last.use.at == 0 || now >= last.look_at) return false;
+  if (last.guest.memory == GuestMemory::private_memory) return true;
+  if (!used || !last.use.used || now >= last.counted_at + Measuring::kCountPause) return false;
+  return std::max(*used, *last.use.used) - std::min(*used, *last.use.used) < Measuring::kSame;
+}
+
 }  // namespace
 
 std::optional<MeasureTarget> measure_target(const SandboxView& view,
@@ -120,7 +145,10 @@ void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
     measuring = {};
     measuring.vmm = target.vmm;
   }
-  const auto counters = read_counters(tree, target.group);
+  const CounterFiles files(tree, target.group);
+  const auto usage = files.usage();
+  if (still_holds(measuring, parse_u64(trim(usage)), clock.now())) return;
+  const auto counters = files.with(usage);
   const auto found = Look(proc, target, measuring, counters, clock.now()).take();
   // Of private RAM the guest's part would be older than what it is taken from.
   const bool as_it_was =
@@ -128,6 +156,7 @@ void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
   if (as_it_was) return;
   measuring.use = memory_use(found.value_or(counters), measuring.guest);
   measuring.use.at = clock.wall_seconds();
+  measuring.counted_at = clock.now();
 }
 
 }  // namespace kcg

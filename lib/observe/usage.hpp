@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measuring what a sandbox uses (L6): two counter files of its group each time, and its VMM's
-// mappings rarely. No pass does this, and nothing that is placed or limited follows from it.
+// Measuring what a sandbox uses (L6): one counter file of its group each time, a second one where
+// that has moved, and its VMM's mappings rarely. No pass does this, and nothing that is placed or
+// limited follows from it.
 #pragma once
 
 #include <chrono>
@@ -40,17 +41,21 @@ struct Measuring {
   static constexpr Instant kLookPause = std::chrono::minutes(10);
   /// A VMM that has touched more is not held up for it.
   static constexpr std::uint64_t kMostTouched = std::uint64_t{8} << 30;
+  /// Bytes; where the sum has moved less, what it consists of is counted once in a pause.
+  static constexpr std::uint64_t kSame = std::uint64_t{256} << 10;
+  static constexpr Instant kCountPause = std::chrono::minutes(1);
 
   TaskKey vmm;
   MemoryUse use;  ///< the last one
   GuestLook guest;
   Instant look_at{0};                   ///< when its mappings are looked at next
+  Instant counted_at{0};                ///< when the last one was taken
   unsigned tries = 0;                   ///< looks in a row that told nothing
   std::optional<MemoryCounters> asked;  ///< as they were when what is resident was asked for
 };
 
 /// One measurement; `measuring` begins anew with another VMM. What is measured of private RAM is as
-/// old as the last look at it.
+/// old as the last look at it, and the rest is at most kCountPause old where the sum stands still.
 void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
              const MeasureTarget& target, Measuring& measuring);
 

@@ -75,8 +75,8 @@ bool Histories::overhead(const std::string& id, std::uint64_t vmm_start, std::ui
   const auto known = all_.find(id);
   if (known == all_.end()) return false;
   auto& history = known->second;
-  const auto before = history.vmm_start == vmm_start ? history.overhead_peak : 0;
-  if (before > 0 && peak < before + std::max(kMib, before / 64)) return false;
+  const auto before = history.overhead_peak;
+  if (history.vmm_start == vmm_start && peak < before + std::max(kMib, before / 64)) return false;
   history.vmm_start = vmm_start;
   history.overhead_peak = peak;
   changed_.insert(id);

@@ -46,8 +46,8 @@ class Metering : public Reconciling {
     ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
     run();
   }
-  void uses(std::uint64_t overhead) {
-    const GroupRef group{"v2", CgroupPath::parse("/kubepods/pod1/kata-sandbox-x").value()};
+  void uses(std::uint64_t overhead, const char* sandbox = "/kubepods/pod1/kata-sandbox-x") {
+    const GroupRef group{"v2", CgroupPath::parse(sandbox).value()};
     tree_.set_file(group, "memory.current", std::to_string(overhead + 100 * kMib));
     tree_.set_file(
         group, "memory.stat",
@@ -84,6 +84,24 @@ TEST_F(Metering, ListsWhatWasMeasured) {
   const auto view = reconciler_->api().view("x").value();
   EXPECT_EQ(view.overhead_used, measured().used);
   EXPECT_EQ(view.overhead_peak, 30 * kMib);
+}
+
+TEST_F(Metering, MeasuresEachSandboxOfARound) {
+  begin();
+  tree_.make_all("v2", "/kubepods/pod2/y");
+  const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
+  const Pid vmm = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  proc_.set_mappings(vmm, std::vector<Mapping>{{kRam, true, true, true, false, {}}});
+  Registration other;
+  other.cgroups_path = "/kubepods/pod2/y";
+  other.shim = proc_.key(shim);
+  other.vmm = proc_.key(vmm);
+  ASSERT_TRUE(reconciler_->api().register_sandbox("y", other));
+  run();
+  uses(30 * kMib);
+  uses(40 * kMib, "/kubepods/pod2/kata-sandbox-y");
+  const auto used = [this](const char* id) { return reconciler_->api().overhead(id).used; };
+  EXPECT_TRUE(until([&] { return used("x") == 30 * kMib && used("y") == 40 * kMib; }));
 }
 
 TEST_F(Metering, ThePeakOutlivesTheDaemon) {

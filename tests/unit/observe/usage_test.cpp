@@ -70,11 +70,29 @@ TEST(MeasuredUsage, SharedRamIsReadOffTheCounters) {
     EXPECT_EQ(one.use().guest_memory, GuestMemory::shared);
     one.charge(240 * kMib, 40 * kMib, 180 * kMib);
     EXPECT_EQ(one.use().overhead, 58 * kMib);
-    const auto at = one.use().at;
-    EXPECT_EQ(at, one.world.clock.wall_seconds());
+    EXPECT_EQ(one.measuring.use.at, one.world.clock.wall_seconds());
     EXPECT_EQ(one.world.proc.mappings_read(false), 1U) << "the kind of RAM stays as it is";
     EXPECT_EQ(one.world.proc.mappings_read(true), 0U);
   }
+}
+
+TEST(MeasuredUsage, WhatStandsStillCostsOneFile) {
+  Measured one;
+  one.map({ram(true)});
+  one.charge(200 * kMib, 30 * kMib, 150 * kMib);
+  EXPECT_EQ(one.use().overhead, 48 * kMib);
+  unsigned reads = 0;
+  one.world.tree.on_read([&] {
+    ++reads;
+    return 0;
+  });
+  one.charge(200 * kMib + Measuring::kSame - 1, 30 * kMib, 120 * kMib);
+  EXPECT_EQ(one.use().overhead, 48 * kMib);
+  EXPECT_EQ(reads, 1U);
+  EXPECT_EQ(one.use(minutes(1)).overhead, 78 * kMib + Measuring::kSame - 1)
+      << "what it consists of may have changed";
+  one.charge(200 * kMib + 2 * Measuring::kSame, 30 * kMib, 150 * kMib);
+  EXPECT_EQ(one.use().overhead, 48 * kMib + 2 * Measuring::kSame) << "the sum has moved";
 }
 
 TEST(MeasuredUsage, PrivateRamIsLookedAtRarely) {

@@ -209,6 +209,10 @@ TEST(Histories, ThePeakIsOfOneVm) {
   EXPECT_EQ(all.overhead_peak("a", 7), kSome + kMib);
   all.overhead("a", 8, 1);
   EXPECT_EQ(all.overhead_peak("a", 8), 1U);
+  all.overhead("a", 9, 0);
+  EXPECT_EQ(all.take_changed(), Ids{"a"});
+  all.overhead("a", 9, 0);
+  EXPECT_EQ(all.take_changed(), Ids{}) << "nothing is no reason to write it again either";
 }
 
 }  // namespace
