@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/counters.hpp"
 
+#include <string>
+#include <string_view>
+
 #include "base/text.hpp"
 #include "kernel/keyed.hpp"
 #include "kernel/pressure.hpp"
@@ -13,16 +16,20 @@ using Number = std::optional<std::uint64_t>;
 
 constexpr std::uint64_t kNsPerUsec = 1000;
 
-/// Reads one group in whichever hierarchy has the file.
+/// Reads one group, each file in the hierarchy of its controller.
 class Reader final {
  public:
   Reader(const CgroupTree& tree, const GroupView& group)
       : tree_(tree), group_(group), path_(CgroupPath::parse(group.path)) {}
 
-  [[nodiscard]] std::optional<std::string> text(const char* file) const {
+  [[nodiscard]] std::optional<std::string> text(std::string_view file) const {
     if (!path_) return std::nullopt;
-    for (const auto& hierarchy : group_.hierarchies)
-      if (auto found = tree_.read({hierarchy, *path_}, file)) return *std::move(found);
+    const auto controller = file.substr(0, file.find('.'));
+    for (const auto& name : group_.hierarchies) {
+      const auto* hierarchy = tree_.host().find(name);
+      if (hierarchy == nullptr || !(hierarchy->unified || hierarchy->has(controller))) continue;
+      if (auto found = tree_.read({name, *path_}, std::string(file))) return *std::move(found);
+    }
     return std::nullopt;
   }
   [[nodiscard]] Number number(const char* file) const {
@@ -85,7 +92,8 @@ GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view) {
     if (group.path != view.sandbox_cgroup) continue;
     counters.cpu_usec = cpu.usage_usec;
     counters.memory_used = reader.number(unified ? "memory.current" : "memory.usage_in_bytes");
-    if (unified) counters.oom_kills = keyed(reader.text("memory.events"), "oom_kill");
+    if (!unified) continue;  // v1 has no pressure of groups
+    counters.oom_kills = keyed(reader.text("memory.events"), "oom_kill");
     counters.memory = stall_of(reader, "memory.pressure");
     counters.cpu = stall_of(reader, "cpu.pressure");
     counters.io = stall_of(reader, "io.pressure");

@@ -131,7 +131,8 @@ TEST(TopPicture, ATextScrollsToItsEndAndNoFurther) {
   EXPECT_EQ(shown.lines, (std::vector<std::string>{"3", "4", "q back"}));
 }
 
-SandboxView view_of(const std::string& hierarchy) {
+/// In all hierarchies of the host.
+SandboxView view_of(const Host& host) {
   SandboxView view;
   view.id = "abcd";
   view.sandbox_cgroup = "/s";
@@ -140,7 +141,7 @@ SandboxView view_of(const std::string& hierarchy) {
     GroupView group;
     group.role = role;
     group.path = path;
-    group.hierarchies = {hierarchy};
+    for (const auto& hierarchy : host.hierarchies) group.hierarchies.push_back(hierarchy.name);
     group.exists = true;
     view.groups.push_back(group);
   }
@@ -183,13 +184,15 @@ class Files final : public CgroupTree {
 };
 
 TEST(TopUsage, OfV2) {
-  const Files tree(Host{}, {{"/s/cpu.stat", "usage_usec 900\nthrottled_usec 5\n"},
-                            {"/s/vcpu/cpu.stat", "usage_usec 700\nthrottled_usec 30\n"},
-                            {"/s/memory.current", "4096\n"},
-                            {"/s/memory.pressure",
-                             "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\n"
-                             "full avg10=0.00 avg60=0.00 avg300=0.00 total=3\n"}});
-  const auto usage = usage_of(tree, view_of("v2"));
+  Host host;
+  host.hierarchies = {{"v2", {}, true, "/"}};
+  const Files tree(host, {{"/s/cpu.stat", "usage_usec 900\nthrottled_usec 5\n"},
+                          {"/s/vcpu/cpu.stat", "usage_usec 700\nthrottled_usec 30\n"},
+                          {"/s/memory.current", "4096\n"},
+                          {"/s/memory.pressure",
+                           "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\n"
+                           "full avg10=0.00 avg60=0.00 avg300=0.00 total=3\n"}});
+  const auto usage = usage_of(tree, view_of(host));
   EXPECT_EQ(usage.cpu_usec, 900U);
   EXPECT_EQ(usage.class_usec[static_cast<std::size_t>(ThreadClass::vcpu)], 700U);
   EXPECT_EQ(usage.class_usec[static_cast<std::size_t>(ThreadClass::io)], std::nullopt);
@@ -202,11 +205,13 @@ TEST(TopUsage, OfV2) {
 TEST(TopUsage, OfV1) {
   Host host;
   host.mode = HierarchyMode::v1;
+  host.hierarchies = {{"cpu,cpuacct", {"cpu", "cpuacct"}, false, "/"},
+                      {"memory", {"memory"}, false, "/"}};
   const Files tree(host, {{"/s/cpuacct.usage", "900000\n"},
                           {"/s/vcpu/cpuacct.usage", "700000\n"},
                           {"/s/vcpu/cpu.stat", "nr_throttled 1\nthrottled_time 30000\n"},
                           {"/s/memory.usage_in_bytes", "4096\n"}});
-  const auto usage = usage_of(tree, view_of("cpu"));
+  const auto usage = usage_of(tree, view_of(host));
   EXPECT_EQ(usage.cpu_usec, 900U);
   EXPECT_EQ(usage.class_usec[0], 700U);
   EXPECT_EQ(usage.throttled_usec, 30U);
