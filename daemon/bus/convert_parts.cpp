@@ -63,7 +63,7 @@ ThreadView thread_from(const Properties& properties) {
   ThreadView out;
   out.pid = static_cast<Pid>(value_of<std::uint32_t>(properties, "Pid"));
   out.tid = static_cast<Pid>(value_of<std::uint32_t>(properties, "Tid"));
-  out.role = enum_from(value_of<std::string>(properties, "Role"), ProcessRole::descendant,
+  out.role = enum_from(value_of<std::string>(properties, "Role"), ProcessRole::kernel_worker,
                        ProcessRole::descendant);
   out.cls =
       enum_from(value_of<std::string>(properties, "Class"), ThreadClass::shim, ThreadClass::vmm);

@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include "identify/kernel_worker.hpp"
+
 namespace kcg {
 
 namespace {
@@ -83,14 +85,6 @@ std::optional<ThreadClass> by_name(Hypervisor hypervisor, std::string_view comm)
   return std::nullopt;
 }
 
-/// Threads that the kernel makes inside a VMM carry the saved registers of the thread that caused
-/// them, a vCPU in KVM_RUN perhaps: only their names tell.
-std::optional<ThreadClass> kernel_made(std::string_view comm) {
-  if (numbered(comm, "vhost-")) return ThreadClass::io;
-  if (comm == "kvm-nx-lpage-re") return ThreadClass::vmm;
-  return std::nullopt;
-}
-
 /// Signals as bits of a mask: bit 0 is signal 1.
 constexpr std::uint64_t kSigbus = 1U << 6, kSigusr1 = 1U << 9, kSigusr2 = 1U << 11;
 
@@ -105,6 +99,8 @@ bool qemu_vcpu_signals(Hypervisor hypervisor, const ThreadFacts& facts) {
 Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, const KvmVcpus& kvm,
                            const std::set<Pid>& kvm_tids) {
   if (kvm_tids.count(facts.key.pid) > 0) return {facts, ThreadClass::vcpu, ClassSource::kvm};
+  // What the kernel makes inside a VMM carries the saved registers of the thread that caused it, a
+  // vCPU in KVM_RUN perhaps: only its name tells.
   if (const auto cls = kernel_made(facts.comm)) return {facts, *cls, ClassSource::name};
   if (kvm.tid_of.empty()) {
     if (facts.in_vcpu_ioctl) return {facts, ThreadClass::vcpu, ClassSource::syscall};
@@ -132,6 +128,13 @@ std::vector<Thread> classify_vmm(Hypervisor hypervisor, const std::vector<Thread
   return out;
 }
 
+/// All kernel workers have one role, and what they do stands in their names.
+ThreadClass class_by_role(ProcessRole role, const ThreadFacts& facts) {
+  const auto made =
+      role == ProcessRole::kernel_worker ? kernel_made(facts.comm) : std::optional<ThreadClass>();
+  return made.value_or(default_class(role));
+}
+
 }  // namespace
 
 std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
@@ -140,7 +143,8 @@ std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
   if (role == ProcessRole::vmm || vmm_inside) return classify_vmm(hypervisor, threads, kvm);
   std::vector<Thread> out;
   out.reserve(threads.size());
-  for (const auto& facts : threads) out.push_back({facts, default_class(role), ClassSource::role});
+  for (const auto& facts : threads)
+    out.push_back({facts, class_by_role(role, facts), ClassSource::role});
   return out;
 }
 

@@ -32,7 +32,8 @@ std::vector<WantedProcess> wanted_processes(const Config& config, const Observed
 
   std::vector<WantedProcess> wanted;
   for (const auto& process : observed.processes) {
-    if (process.facts.kernel_thread) continue;  // never moved, whoever calls it proven
+    // No other is moved, whoever calls it proven.
+    if (process.facts.kernel_thread && process.role != ProcessRole::kernel_worker) continue;
     WantedProcess one;
     one.key = process.facts.key;
     one.role = process.role;

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 7> kRoles = {"sandbox", "vcpu",        "i
                                                     "shim",    "constrained", "unconstrained"};
 constexpr std::array<std::string_view, 3> kTypes = {"domain", "threaded", "v1"};
 constexpr std::array<std::string_view, 3> kEngines = {"containerd", "cri-o", "none"};
-constexpr std::array<std::string_view, 4> kProcessRoles = {"shim", "vmm", "virtiofsd",
-                                                           "descendant"};
+constexpr std::array<std::string_view, 5> kProcessRoles = {"shim", "vmm", "virtiofsd", "descendant",
+                                                           "kernel-worker"};
 constexpr std::array<std::string_view, 8> kHypervisors = {
     "", "qemu", "stratovirt", "cloud-hypervisor", "openvmm", "firecracker", "dragonball", "remote"};
 constexpr std::array<std::string_view, 4> kOverheadSources = {"annotation", "pod", "handler",
@@ -75,6 +75,7 @@ ThreadClass default_class(ProcessRole role) {
       return ThreadClass::io;
     case ProcessRole::vmm:
     case ProcessRole::descendant:
+    case ProcessRole::kernel_worker:
       break;
   }
   return ThreadClass::vmm;

@@ -39,7 +39,7 @@ enum class ClassSource : std::uint8_t { kvm, syscall, guest_time, signals, name,
 enum class GroupRole : std::uint8_t { sandbox, vcpu, io, vmm, shim, constrained, unconstrained };
 enum class GroupType : std::uint8_t { domain, threaded, v1 };
 enum class Engine : std::uint8_t { containerd, crio, none };
-enum class ProcessRole : std::uint8_t { shim, vmm, virtiofsd, descendant };
+enum class ProcessRole : std::uint8_t { shim, vmm, virtiofsd, descendant, kernel_worker };
 enum class Hypervisor : std::uint8_t {
   unknown,
   qemu,

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "identify/classify.hpp"
+#include "identify/kernel_worker.hpp"
 #include "identify/orphan.hpp"
 #include "identify/prove.hpp"
 #include "model/errnos.hpp"
@@ -201,12 +202,29 @@ std::vector<Process> strangers(ProcView& proc, const Config& config,
   std::vector<Process> found;
   for (const auto& one : facts) {
     const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
-    if (!in_group || one.kernel_thread || proven(observed.processes, one.key)) continue;
+    if (!in_group || proven(observed.processes, one.key)) continue;
+    // In our groups it disturbs nobody; in Kata's scope it keeps controllers from being enabled.
+    if (one.kernel_thread &&
+        std::binary_search(inside.ours.begin(), inside.ours.end(), one.key.pid))
+      continue;
     const auto threads = living_threads(proc, config, one.key.pid, observed.host);
     if (!threads && errnos::no_task(threads.error().code)) continue;
     found.emplace_back().facts = one;
   }
   return found;
+}
+
+/// Kernel threads that were made for what is proven: they stay where that was then.
+void add_kernel_workers(ProcView& proc, const Config& config, const std::vector<ProcFacts>& facts,
+                        const Inside& inside, Observed& observed) {
+  for (const auto& one : facts) {
+    const bool in_group = std::binary_search(inside.all.begin(), inside.all.end(), one.key.pid);
+    if (!in_group || !works_for(one, observed.processes)) continue;
+    Process worker;
+    worker.facts = one;
+    worker.role = ProcessRole::kernel_worker;
+    if (add_threads(proc, config, worker, observed)) observed.processes.push_back(worker);
+  }
 }
 
 }  // namespace
@@ -233,10 +251,11 @@ void observe_processes(ProcView& proc, const Config& config, const Record& recor
   const auto facts =
       Search(proc, inside, trusted, observed).from(roots(record, inside.all, observed.inputs));
   observed.processes = prove(observed.inputs, facts, trusted);
-  observed.foreign = strangers(proc, config, facts, inside, observed);
   // One that ended between the two looks has no threads any more.
   std::erase_if(observed.processes,
                 [&](Process& process) { return !add_threads(proc, config, process, observed); });
+  add_kernel_workers(proc, config, facts, inside, observed);
+  observed.foreign = strangers(proc, config, facts, inside, observed);
 }
 
 }  // namespace kcg

@@ -226,8 +226,7 @@ class Judge final {
   std::string judge(const GroupRef& group, const op::MoveProcess& one) {
     return move(group, std::any_of(observed_.processes.begin(), observed_.processes.end(),
                                    [&](const Process& process) {
-                                     return !process.facts.kernel_thread &&
-                                            process.facts.key == one.task;
+                                     return ours(process) && process.facts.key == one.task;
                                    }));
   }
 
@@ -236,8 +235,20 @@ class Judge final {
     bool proven = false;
     for (const auto& process : observed_.processes)
       for (const auto& thread : process.threads)
-        proven = proven || (!process.facts.kernel_thread && thread.facts.key == one.task);
+        proven = proven || (ours(process) && thread.facts.key == one.task);
     return move(group, proven);
+  }
+
+  /// Kernel threads are nobody's, but for those that are called after a process of the sandbox.
+  [[nodiscard]] bool ours(const Process& process) const {
+    if (!process.facts.kernel_thread) return true;
+    const auto& comm = process.facts.comm;
+    const auto maker = comm.substr(comm.rfind('-') + 1);
+    return process.role == ProcessRole::kernel_worker &&
+           std::any_of(
+               observed_.processes.begin(), observed_.processes.end(), [&](const Process& one) {
+                 return !one.facts.kernel_thread && maker == std::to_string(one.facts.key.pid);
+               });
   }
 
   [[nodiscard]] std::string move(const GroupRef& group, bool proven) const {

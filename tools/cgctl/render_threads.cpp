@@ -33,6 +33,8 @@ std::string role_text(ProcessRole role) {
       return "a thread of the VMM";
     case ProcessRole::virtiofsd:
       return "a thread of virtiofsd";
+    case ProcessRole::kernel_worker:
+      return "the kernel made it for the VMM";
     case ProcessRole::descendant:
       break;
   }

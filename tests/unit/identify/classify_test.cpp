@@ -188,6 +188,7 @@ TEST(Classify, OtherProcessesByRole) {
        {"vcpu:kvm", "io:name"}},
       {"virtiofsd", ProcessRole::virtiofsd, Hypervisor::unknown, {"io:role", "io:role"}},
       {"descendant", ProcessRole::descendant, Hypervisor::unknown, {"vmm:role", "vmm:role"}},
+      {"the kernel's", ProcessRole::kernel_worker, Hypervisor::unknown, {"vmm:role", "io:role"}},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);

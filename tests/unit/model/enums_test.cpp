@@ -35,8 +35,8 @@ TEST(Enums, Names) {
             (Names{"sandbox", "vcpu", "io", "vmm", "shim", "constrained", "unconstrained"}));
   EXPECT_EQ(names_up_to(GroupType::v1), (Names{"domain", "threaded", "v1"}));
   EXPECT_EQ(names_up_to(Engine::none), (Names{"containerd", "cri-o", "none"}));
-  EXPECT_EQ(names_up_to(ProcessRole::descendant),
-            (Names{"shim", "vmm", "virtiofsd", "descendant"}));
+  EXPECT_EQ(names_up_to(ProcessRole::kernel_worker),
+            (Names{"shim", "vmm", "virtiofsd", "descendant", "kernel-worker"}));
   EXPECT_EQ(names_up_to(Hypervisor::remote),
             (Names{"", "qemu", "stratovirt", "cloud-hypervisor", "openvmm", "firecracker",
                    "dragonball", "remote"}));
@@ -63,6 +63,7 @@ TEST(Enums, ClassOfAProcessAsAWhole) {
   EXPECT_EQ(default_class(ProcessRole::vmm), ThreadClass::vmm);
   EXPECT_EQ(default_class(ProcessRole::virtiofsd), ThreadClass::io);
   EXPECT_EQ(default_class(ProcessRole::descendant), ThreadClass::vmm);
+  EXPECT_EQ(default_class(ProcessRole::kernel_worker), ThreadClass::vmm);
 }
 
 TEST(Enums, EachClassHasItsGroup) {

@@ -46,6 +46,51 @@ TEST(Pass, AFailureIsTriedAgainLaterAndLater) {
   EXPECT_EQ(world.misplaced(), "");
 }
 
+/// A sandbox in Kata's scope, with a thread of the kernel's that was made there.
+struct InKatasScope {
+  explicit InKatasScope(const std::function<std::string(Pid vmm)>& comm) : world(nested()) {
+    world.boot();
+    worker = world.proc.start(2, {comm(world.vmm), "", {}});
+    world.proc.process(worker).kernel_thread = true;
+    world.tree.outside([&](CgroupTree& tree) {
+      EXPECT_TRUE(tree.write(scope(), "cgroup.procs", std::to_string(worker)));
+    });
+    for (int i = 0; i < 3; ++i) (void)world.pass();
+  }
+  static Scenario nested() {
+    Scenario scenario;
+    scenario.systemd = true;
+    return scenario;
+  }
+  [[nodiscard]] GroupRef scope() const {
+    return {"v2", CgroupPath::parse(world.kata_group).value()};
+  }
+  [[nodiscard]] std::string enabled() {
+    return world.tree.read(scope(), "cgroup.subtree_control").value();
+  }
+
+  SandboxWorld world;
+  Pid worker = 0;
+};
+
+TEST(Pass, TakesAlongWhatTheKernelMadeForAVmm) {
+  for (const auto& [prefix, cls] :
+       {std::pair{"vhost-", "/io"}, std::pair{"kvm-nx-lpage-recovery-", "/vmm"}}) {
+    InKatasScope one(
+        [begin = std::string(prefix)](Pid vmm) { return begin + std::to_string(vmm); });
+    EXPECT_EQ(one.world.tree.group_of(one.worker, "v2"), one.world.expected_sandbox_group() + cls);
+    EXPECT_NE(one.enabled().find("memory"), std::string::npos);
+    EXPECT_TRUE(one.world.look().plan.steps.empty());
+  }
+}
+
+TEST(Pass, AKernelThreadThatIsNobodysKeepsTheControllersOff) {
+  InKatasScope one([](Pid) { return "vhost-1"; });
+  EXPECT_EQ(one.world.tree.group_of(one.worker, "v2"), one.world.kata_group);
+  EXPECT_EQ(one.enabled(), "");
+  EXPECT_TRUE(complains(one.world.record, ConditionName::foreign_process));
+}
+
 TEST(Pass, TellsTheFirstStepThatFailed) {
   SandboxWorld world(Scenario{});
   world.boot();

@@ -150,7 +150,7 @@ TEST(Schemas, KnowEveryNameThatADocumentMayHold) {
       {"/$defs/severity", names_to(Severity::error)},
       {"/$defs/overhead/properties/source", names_to(OverheadSource::default_value)},
       {"/$defs/container/properties/source", names_to(ResourceSource::bundle)},
-      {"/$defs/thread/properties/role", names_to(ProcessRole::descendant)},
+      {"/$defs/thread/properties/role", names_to(ProcessRole::kernel_worker)},
       {"/$defs/thread/properties/classified_by", names_to(ClassSource::fallback)},
       {"/properties/engine", names_to(Engine::none)},
       {"/properties/hypervisor", names_to(Hypervisor::remote)},
