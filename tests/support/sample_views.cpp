@@ -102,7 +102,7 @@ Step step(const char* hierarchy, const std::string& where, Operation operation) 
 
 Explanation memory_explanation() {
   Explanation one;
-  one.subject = std::string("memory.max of ") + kGroup;
+  one.subject = "memory.max of sandbox";
   one.value = "1172307968";
   one.formula = "S + O = (536870912 + 268435456) + 367001600 = 1172307968";
   one.inputs = {{"container app", "536870912", "kata-state"},

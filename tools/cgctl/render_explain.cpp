@@ -81,19 +81,9 @@ std::string input_line(const Style& style, const std::string& topic, const Json&
   return fmt::format("{}{}{}  {} {}\n", std::string(kInputs, ' '), pad, shown, what, mark);
 }
 
-/// "memory.max of vcpu" of the sandbox group, without its path.
-std::string short_subject(const Style& style, const Json& one, const std::string& subject) {
-  constexpr std::string_view kOf = " of /";
-  const auto at = subject.find(kOf);
-  if (at == std::string::npos || style.wide) return subject;
-  const auto path = subject.substr(at + kOf.size() - 1);
-  return subject.substr(0, at + kOf.size() - 1) + document_parts::from_pod(style, one, path);
-}
-
 std::string explanation(const Style& style, const Json& one, const Json& each, Sources& sources) {
   const auto subject = field(each, "subject");
   const auto topic = topic_of(subject);
-  const auto named = short_subject(style, one, subject);
   const auto value = field(each, "value");
   const auto path = field(each, "path");
   const auto people = for_people(subject, value);
@@ -101,8 +91,8 @@ std::string explanation(const Style& style, const Json& one, const Json& each, S
   const auto now = field(each, "in_force");
   const auto force = now.empty() ? "" : now == value ? ", in force" : ", now: " + now;
   auto head = people.empty()
-                  ? fmt::format("{} = {}{}", named, shown, force)
-                  : fmt::format("{}: {} ({} = {}{})", topic, people, named, value, force);
+                  ? fmt::format("{} = {}{}", subject, shown, force)
+                  : fmt::format("{}: {} ({} = {}{})", topic, people, subject, value, force);
   std::string out = paragraph(style, 0, {head, Paint::strong, ""});
   const auto formula = field(each, "formula");
   const bool bytes = topic == "memory" && !style.raw;

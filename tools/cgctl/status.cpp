@@ -140,22 +140,30 @@ std::string troubles(const Style& style, const DaemonState& daemon) {
   return out;
 }
 
-/// On a pipe, too: this is no table.
-std::string answer_line(const Style& style, const DaemonState& daemon,
-                        const std::vector<SandboxView>& views) {
-  const auto bad = count_failing(views);
-  const auto all = views.size();
+std::string sandboxes_text(std::size_t all, std::size_t bad) {
+  if (all == 0) return "No sandbox runs here.";
   const auto count = all == 1 ? "1 sandbox" : fmt::format("{} sandboxes", all);
-  std::string text;
-  if (bad > 0)
-    text =
-        fmt::format("{}, {} need{} a look: cgctl list --failing", count, bad, bad == 1 ? "s" : "");
-  else if (all == 0)
-    text = "No sandbox runs here.";
-  else
-    text = fmt::format("{}, nothing is wrong with {}.", count, all == 1 ? "it" : "them");
-  const bool good = bad == 0 && daemon.problems.empty();
-  return paragraph(style, 0, {text, good ? Paint::good : Paint::warning, ""});
+  if (bad == 0)
+    return fmt::format("{}, nothing is wrong with {}.", count, all == 1 ? "it" : "them");
+  return fmt::format("{}, {} need{} a look: cgctl list --failing", count, bad, bad == 1 ? "s" : "");
+}
+
+/// What is wrong with the daemon itself is wrong however well its sandboxes are.
+std::string daemons_text(const DaemonState& daemon) {
+  if (daemon.asked && !daemon.running) return "Nobody looks after what runs here: cgctl doctor";
+  return daemon.problems.empty() ? "" : "The daemon itself needs a look: cgctl doctor";
+}
+
+/// On a pipe, too: this is no table.
+std::string answer_lines(const Style& style, const DaemonState& daemon,
+                         const std::vector<SandboxView>& views) {
+  const auto bad = count_failing(views);
+  const auto own = daemons_text(daemon);
+  auto lines = paragraph(style, 0,
+                         {sandboxes_text(views.size(), bad),
+                          bad == 0 && own.empty() ? Paint::good : Paint::warning, ""});
+  if (!own.empty()) lines += paragraph(style, 0, {own, Paint::warning, ""});
+  return lines;
 }
 
 }  // namespace
@@ -173,7 +181,7 @@ Answer status_answer(const Options& options, const Style& style, const DaemonSta
   }
   answer.out = paragraph(style, 0, first_line(daemon)) + troubles(style, daemon);
   if (!options.brief) answer.out += details(style, daemon, views);
-  answer.out += answer_line(style, daemon, views);
+  answer.out += answer_lines(style, daemon, views);
   if (options.brief)
     answer.out += paragraph(
         style, 2,

@@ -80,7 +80,8 @@ TEST(Status, LongForm) {
             "  parts      bundles, bus working; process events: fallback\n"
             "  cgroups    v2\n"
             "  itself     12 MiB, 4.51s of CPU time, pid 77\n"
-            "2 sandboxes, 1 needs a look: cgctl list --failing\n");
+            "2 sandboxes, 1 needs a look: cgctl list --failing\n"
+            "The daemon itself needs a look: cgctl doctor\n");
 }
 
 TEST(Status, ObserveAndDeathStandOut) {
