@@ -2,13 +2,18 @@
 #include "lives.hpp"
 
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
+#include "base/fd.hpp"
 #include "baseline.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
@@ -86,8 +91,38 @@ std::size_t count_looks(live::Tree tree, const Storm& storm) {
   return daemon->looks();
 }
 
-/// How long an engine waits for the answer to its call for each pod, through the storm; and for the
-/// same calls before it.
+/// Resource: somebody who has nothing else to do than to answer.
+class Echo final {
+ public:
+  Echo() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+      throw std::runtime_error("socketpair");
+    ours_ = Fd(ends[0]);
+    thread_ = std::thread([theirs = Fd(ends[1])] {
+      for (char byte = 0; ::read(theirs.get(), &byte, 1) == 1;)
+        if (::write(theirs.get(), &byte, 1) != 1) return;
+    });
+  }
+  ~Echo() {
+    ours_.reset();
+    thread_.join();
+  }
+  Echo(const Echo&) = delete;
+  Echo& operator=(const Echo&) = delete;
+  void call() const {
+    char byte = 0;
+    if (::write(ours_.get(), &byte, 1) != 1 || ::read(ours_.get(), &byte, 1) != 1)
+      throw std::runtime_error("the echo is gone");
+  }
+
+ private:
+  Fd ours_;
+  std::thread thread_;
+};
+
+/// How long an engine waits for the answer to its call for each pod, through the storm; for the
+/// same calls before it; and how long it waits in the storm for who has nothing else to do.
 Json answers(live::Tree tree, const Storm& storm) {
   const live::Node node(tree);
   std::filesystem::create_directories(node.run_root() + "/run/nri");
@@ -95,17 +130,28 @@ Json answers(live::Tree tree, const Storm& storm) {
   const auto daemon = node.daemon();
   daemon->start();
   engine.greet({});
-  std::vector<Micros> idle, raging;
-  const auto call = [&engine](const std::string& id, std::vector<Micros>& took) {
-    const auto payload = nri::event_call({id, "pod"});
+  const Echo echo;
+  std::vector<Micros> idle, raging, echoed;
+  const auto time = [](std::vector<Micros>& took, const auto& act) {
     const auto begin = steady_clock::now();
-    (void)engine.call("RunPodSandbox", payload);  // ignored: it is empty, and it throws
+    act();
     took.push_back(std::chrono::duration_cast<Micros>(steady_clock::now() - begin));
   };
+  const auto call = [&](const std::string& id, std::vector<Micros>& took) {
+    const auto payload = nri::event_call({id, "pod"});
+    // ignored: it is empty, and it throws
+    time(took, [&] { (void)engine.call("RunPodSandbox", payload); });
+  };
   for (std::size_t i = 0; i < storm.lives; ++i) call(fmt::format("idle{}", i), idle);
-  (void)rage(node, storm,  // ignored: judged where no engine calls
-             [&](const live::Sandbox& sandbox) { call(sandbox.id(), raging); });
-  return {{"idle", summary(idle)}, {"storm", summary(raging)}};
+  const auto on_start = [&](const live::Sandbox& sandbox) {
+    const auto echo_time = [&] { time(echoed, [&] { echo.call(); }); };
+    const bool echo_first = raging.size() % 2 == 0;  // who is first meets more of the start
+    if (echo_first) echo_time();
+    call(sandbox.id(), raging);
+    if (!echo_first) echo_time();
+  };
+  (void)rage(node, storm, on_start);  // ignored: judged where no engine calls
+  return {{"idle", summary(idle)}, {"storm", summary(raging)}, {"echo", summary(echoed)}};
 }
 
 double bare_cpu(const live::Node& node) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for QEMU where hundreds are needed: named threads and nothing behind them. Reads of
-// QEMU's command line only -name, -smp, -object iothread and -pidfile. With STANDIN_KVM its vCPUs
-// are real ones without memory: each runs once, so that KVM knows its thread. With STANDIN_NOISE_US
-// it has one thread more, which names itself that often; with STANDIN_IDLE_THREADS so many more
-// without a name; with STANDIN_SLOW_FILE, a file on a file system that can be made to hang, SIGUSR1
-// hangs one of its threads.
+// QEMU's command line only -name, -smp, -object iothread and -pidfile. It has mapped RAM as a VMM
+// with a file server does, and touches none of it. With STANDIN_KVM its vCPUs are real ones without
+// memory: each runs once, so that KVM knows its thread. With STANDIN_NOISE_US it has one thread
+// more, which names itself that often; with STANDIN_IDLE_THREADS so many more without a name; with
+// STANDIN_SLOW_FILE, a file on a file system that can be made to hang, SIGUSR1 hangs one of its
+// threads.
 #include <fcntl.h>
 #include <linux/kvm.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::size_t kStack = 16384;
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kRam = std::size_t{256} << 20;
 
 struct Wanted {
   bool names = false;
@@ -108,6 +110,9 @@ int main(int argc, char** argv) {
   const auto start_named = [&](std::string name, void* (*act)(void*) = idle) {
     start_thread(wanted.names ? names.emplace_back(std::move(name)).data() : nullptr, act);
   };
+  (void)::mmap(nullptr, kRam, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+               -1,
+               0);  // ignored: who measures it tells that it has no RAM
   if (std::getenv("STANDIN_KVM") != nullptr)
     vm = ::ioctl(::open("/dev/kvm", O_RDWR | O_CLOEXEC), KVM_CREATE_VM, 0);
   if (wanted.iothread != nullptr) start_named("IO " + std::string(wanted.iothread));
