@@ -50,7 +50,7 @@ void add_groups(const SandboxView& view, std::vector<std::string>& found) {
 std::vector<std::string> amiss(const SandboxView& view) {
   std::vector<std::string> found;
   const bool wanted = view.state == SandboxState::placed || view.state == SandboxState::degraded;
-  if (!wanted || !view.ignored.empty()) return found;
+  if (!wanted) return found;
   add_threads(view, found);
   add_groups(view, found);
   return found;

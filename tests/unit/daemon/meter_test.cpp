@@ -150,6 +150,19 @@ TEST_F(Metering, NothingIsMeasuredWhereNobodyWantsIt) {
   EXPECT_TRUE(until([&] { return measured().used == 30 * kMib; }));
 }
 
+TEST_F(Metering, AReloadEndsTheRoundsOfBefore) {
+  begin();
+  uses(30 * kMib);
+  ASSERT_TRUE(until([&] { return measured().used == 30 * kMib; }));
+  config_.measure_interval = hours(24);
+  reconciler_->api().set_config_reader([this] { return Result<Config>(config_); });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  uses(20 * kMib);
+  for (int i = 0; i < 100 && ::sd_event_run(loop_->get(), 50'000) > 0; ++i) continue;
+  EXPECT_EQ(measured().used, 30 * kMib) << "the next round is due in a day";
+}
+
 TEST_F(Metering, WhatHasNoVmAnyMoreIsNotMeasured) {
   begin();
   uses(30 * kMib);

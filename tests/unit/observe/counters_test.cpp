@@ -68,7 +68,7 @@ TEST(GroupCounters, OfV2AreThoseOfTheTopWhereItCountsAll) {
   one.says("v2", kSandbox, "cpu.stat", "usage_usec 900\nnr_throttled 1\nthrottled_usec 5");
   one.says("v2", kVcpu, "cpu.stat", "usage_usec 700\nnr_throttled 3\nthrottled_usec 30");
   one.says("v2", kSandbox, "memory.current", "4096");
-  one.says("v2", kSandbox, "memory.events", "oom 2\noom_kill 2");
+  one.says("v2", kSandbox, "memory.events", "oom 5\noom_kill 2");
   const auto counters = one.counters();
   EXPECT_EQ(counters.cpu_usec, 900U);
   EXPECT_EQ(counters.throttled_usec, 35U);
