@@ -71,7 +71,7 @@ std::optional<nri::News> NriLine::next() {
   const std::scoped_lock lock(mutex_);
   if (told_.empty()) {
     silence(ready_);
-    untaken_ = 0;
+    if (std::exchange(untaken_, 0) >= kMostUntaken) ring(wake_);
     return std::nullopt;
   }
   auto news = std::move(told_.front());
