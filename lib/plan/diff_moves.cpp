@@ -25,6 +25,14 @@ bool is_within(const std::string& group, const CgroupPath& top) {
   return path && path->within(top);
 }
 
+/// Of the legacy layout on v1 a vCPU's place is not within the others', and a leader may be one.
+bool with_us(const WantedProcess& wanted, const std::string& leaders, std::size_t hierarchy) {
+  if (is_within(leaders, *wanted.top[hierarchy])) return true;
+  if (wanted.threads.empty()) return false;
+  const auto& own = wanted.threads.front().paths[hierarchy];
+  return own && own->str() == leaders;
+}
+
 /// True for a process that was just born somewhere else among our groups, as a VMM is in the class
 /// group of its shim.
 bool none_in_place(const WantedProcess& wanted, const Process& process, std::size_t hierarchy) {
@@ -51,8 +59,8 @@ void Steps::move_processes() {
     const auto& leader = process->threads.front();
     for (std::size_t i = 0; i < wanted.home.size(); ++i) {
       if (!wanted.home[i]) continue;
-      const bool with_us = is_within(group_now(leader, i), *wanted.top[i]);
-      if (!with_us || none_in_place(wanted, *process, i)) move(wanted, i, leader);
+      if (!with_us(wanted, group_now(leader, i), i) || none_in_place(wanted, *process, i))
+        move(wanted, i, leader);
     }
   }
 }

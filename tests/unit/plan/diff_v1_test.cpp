@@ -87,6 +87,18 @@ TEST(Diff, V1QuotasAreLoweredFromTheChildUp) {
   }
 }
 
+TEST(Diff, ALeaderThatIsAVcpuKeepsItsPlaceInTheLegacyLayout) {
+  auto s = scenario(HierarchyMode::v1);
+  s.kata_only = false;
+  s.kvm_entries = false;
+  SandboxWorld world(s);
+  world.boot();
+  world.proc.set_vcpu_ioctl(world.vmm);
+  (void)world.pass();
+  EXPECT_EQ(describe(world.look().plan), "");
+  EXPECT_EQ(world.tree.group_of(world.vmm, "cpu"), world.kata_group);
+}
+
 TEST(Diff, TheLegacyRootIsNotBoundByOnePodsCpus) {
   auto s = scenario(HierarchyMode::v1);
   s.kata_only = false;
