@@ -21,7 +21,10 @@ class KernelProcTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::unique_ptr<KernelProc> open(
       std::size_t max_kept = KernelProc::kMaxKept) const {
-    return KernelProc::open(fixture_.proc(), fixture_.kvm(), max_kept).value();
+    // On a busy machine as well a command line is read when it is asked for.
+    return KernelProc::open(fixture_.proc(), fixture_.kvm(), max_kept,
+                            {.patience = std::chrono::minutes(1)})
+        .value();
   }
   ProcFixture fixture_;
 };
