@@ -90,7 +90,7 @@ void Unnamed::plan_look(UnnamedThreads found, Instant now) {
       due = now + std::min<Instant>(age, seconds(30));
     return;
   }
-  due = now + doubled(milliseconds(1), looks++, milliseconds(32));
+  due = now + doubled(milliseconds(1), looks++, milliseconds(256));
 }
 
 }  // namespace kcg

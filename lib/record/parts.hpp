@@ -123,9 +123,9 @@ struct Unnamed {
   unsigned looks = 0;  ///< how often they were looked at again
   Instant since{0};
   std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so
-  /// Notes what was seen and when it is looked at again: after 1, 2, 4, 8, 16 ms, then every 32 ms
-  /// up to 500 ms. A vCPU that KVM knows but that has not run yet, and a VMM that shows none, for
-  /// as long, with doubling delay: KVM tells nobody when it comes to know one.
+  /// Notes what was seen and when it is looked at again: after 1 ms and then twice as long as
+  /// before, up to 500 ms. A vCPU that KVM knows but that has not run yet, and a VMM that shows
+  /// none, for as long, with doubling delay: KVM tells nobody when it comes to know one.
   void plan_look(UnnamedThreads found, Instant now);
   [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
   bool operator==(const Unnamed&) const = default;

@@ -147,11 +147,7 @@ TEST(Fold, UnnamedThreadsAreLookedAtAgain) {
     now = *next;
     ASSERT_LT(delays.size(), 100U);
   }
-  const std::vector<Instant> head(delays.begin(), delays.begin() + 7);
-  EXPECT_EQ(head, (std::vector<Instant>{1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 32ms}));
-  EXPECT_EQ(delays.back(), 32ms);
-  EXPECT_GE(now - kNow, 500ms);
-  EXPECT_LE(now - kNow, 533ms);
+  EXPECT_EQ(delays, (std::vector<Instant>{1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 64ms, 128ms, 256ms}));
 }
 
 TEST(Fold, AVmmWithoutVcpusIsLookedAtEverLessOften) {
