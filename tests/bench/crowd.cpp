@@ -5,10 +5,14 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/placement.hpp"
 #include "support/live/programs.hpp"
@@ -54,6 +58,25 @@ Json with_strangers(const Crowd& o, const live::Node& node, const live::Daemon& 
   if (std::sscanf(live::slurp(command.output).c_str(), "%lf %lf", &made, &time) == 2)
     result["strangers_per_second"] = made / time;
   return result;
+}
+
+/// Of how many sandboxes the daemon's log says that they were looked at.
+std::size_t looked_at(const std::string& log) {
+  std::set<std::string_view> ids;
+  for (const auto line : lines(log)) {
+    const auto id = line.find("sandbox '");
+    const auto end = line.find("': ", id);
+    if (line.find(", looks: ") != std::string_view::npos && end != std::string_view::npos)
+      ids.insert(line.substr(id, end - id));
+  }
+  return ids.size();
+}
+
+/// Processes and threads that this machine has started.
+std::uint64_t forks() {
+  constexpr std::string_view kKey = "\nprocesses ";
+  const auto text = live::slurp("/proc/stat");
+  return std::strtoull(text.c_str() + text.find(kKey) + kKey.size(), nullptr, 10);
 }
 
 }  // namespace
@@ -108,6 +131,63 @@ Json bench_standing(live::Tree tree, const Crowd& crowd) {
   }
   result["misplaced"] = misplaced;
   for (const auto& sandbox : all) sandbox->shim().signal(SIGTERM);
+  return result;
+}
+
+Json bench_cold_start(live::Tree tree, const Crowd& crowd) {
+  const live::Node node(tree);
+  std::vector<std::unique_ptr<live::Sandbox>> all;
+  {
+    const auto before = node.daemon();
+    before->start();
+    while (all.size() < crowd.found) {
+      all.push_back(node.sandbox(light(all.size())));
+      all.back()->start();
+    }
+    for (const auto& sandbox : all)
+      if (!live::settle(*sandbox).empty()) throw std::runtime_error("a sandbox is not in place");
+  }
+  const auto daemon = node.daemon({.arguments = {"--log-level", "debug"}});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto passed = [&] {
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+    return time.count();
+  };
+  daemon->start();
+  Json result = {{"sandboxes", crowd.found}, {"ready_ms", passed()}};
+  std::size_t looked = 0;
+  const auto all_looked_at = [&] { return (looked = looked_at(daemon->log())) == crowd.found; };
+  (void)live::wait_until(all_looked_at, std::chrono::minutes(2),
+                         std::chrono::milliseconds(20));  // ignored: the number is told
+  const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid());
+  result["all_looked_at_ms"] = passed();
+  result["looked_at"] = looked;
+  result["cpu_ms"] = used.count();
+  for (const auto& sandbox : all) sandbox->shim().signal(SIGTERM);
+  return result;
+}
+
+Json bench_churn(live::Tree tree, const Crowd& crowd) {
+  const live::Node node(tree);
+  const auto daemon = node.daemon();
+  daemon->start();
+  auto spec = light(0);
+  spec.standin.emplace("KVM", "1");
+  const auto quiet = node.sandbox(spec);
+  quiet->start();
+  (void)cpu_over(*daemon, kSettlingSeconds);  // ignored: the daemon's last looks at new threads
+  Json result = {{"quiet", cpu_over(*daemon, crowd.seconds)}};
+  spec.pod = "pod1";
+  spec.standin.emplace("CHURN_US", std::to_string(crowd.churn_us));
+  const auto busy = node.sandbox(spec);
+  busy->start();
+  (void)cpu_over(*daemon, kSettlingSeconds);  // ignored: what it may use up at once
+  const auto before = forks();
+  result["churning"] = cpu_over(*daemon, crowd.seconds);
+  const auto passed = result["churning"]["seconds"].get<double>();
+  result["threads_per_second"] = static_cast<double>(forks() - before) / passed;
+  result["misplaced"] = live::misplaced(*busy, busy->truth()).empty() ? 0 : 1;
+  for (const auto& sandbox : {quiet.get(), busy.get()}) sandbox->shim().signal(SIGTERM);
   return result;
 }
 

@@ -16,6 +16,8 @@ struct Crowd {
   std::size_t settled = 50;  ///< that stand while CPU time is measured
   std::size_t many = 200;    ///< at which memory is measured
   std::size_t standing = 0;  ///< that stand while the price of measuring is taken
+  std::size_t found = 0;     ///< that run when the daemon starts
+  unsigned churn_us = 0;     ///< how often a VMM starts a thread that ends at once
   int seconds = 10;          ///< of each measurement
   long strangers = 2000;     ///< fork+exec per second
 };
@@ -25,5 +27,10 @@ struct Crowd {
 /// The same population under a daemon that measures nothing, and under one that measures each of
 /// them every 10 s.
 [[nodiscard]] nlohmann::ordered_json bench_standing(live::Tree tree, const Crowd& crowd);
+/// How long a daemon takes until it is ready, and until it has looked at all that another one has
+/// placed.
+[[nodiscard]] nlohmann::ordered_json bench_cold_start(live::Tree tree, const Crowd& crowd);
+/// What one VMM that starts and ends threads without end costs, beside one that does nothing.
+[[nodiscard]] nlohmann::ordered_json bench_churn(live::Tree tree, const Crowd& crowd);
 
 }  // namespace kcg::bench

@@ -99,6 +99,8 @@ Json bench_tree(const Options& o, Tree tree) {
   Json result;
   if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
   if (o.crowd.standing > 0) result["standing"] = bench_standing(tree, o.crowd);
+  if (o.crowd.found > 0) result["cold_start"] = bench_cold_start(tree, o.crowd);
+  if (o.crowd.churn_us > 0) result["churn"] = bench_churn(tree, o.crowd);
   if (o.starts + o.crowd.many == 0) return result;
   const live::Node node(tree);
   const auto daemon = node.daemon();
@@ -145,6 +147,9 @@ int main(int argc, char** argv) {
   app.add_option("--strangers", o.crowd.strangers, "fork+exec per second of the busy node");
   app.add_option("--standing", o.crowd.standing,
                  "light sandboxes that stand while the price of measuring them is taken");
+  app.add_option("--found", o.crowd.found, "light sandboxes that run when the daemon starts");
+  app.add_option("--churn", o.crowd.churn_us,
+                 "every so many microseconds a VMM starts a thread that ends at once");
   app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");

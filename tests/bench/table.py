@@ -21,6 +21,11 @@ ROWS = [
     ("sandboxes that just stand there", "standing.sandboxes"),
     ("their price, nothing measured, % of a CPU", "standing.unmeasured.cpu_percent"),
     ("their price, each measured every 10 s, % of a CPU", "standing.measured.cpu_percent"),
+    ("sandboxes that run when the daemon starts", "cold_start.sandboxes"),
+    ("until it is ready, ms", "cold_start.ready_ms"),
+    ("until it has looked at all of them, ms", "cold_start.all_looked_at_ms"),
+    ("threads that a VMM starts and ends, per second", "churn.threads_per_second"),
+    ("their price, % of a CPU", "churn.churning.cpu_percent"),
 ]
 
 

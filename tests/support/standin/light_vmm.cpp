@@ -4,7 +4,8 @@
 // QEMU's command line only -name, -smp, -object iothread and -pidfile. It has mapped RAM as a VMM
 // with a file server does, and touches none of it. With STANDIN_KVM its vCPUs are real ones without
 // memory: each runs once, so that KVM knows its thread. With STANDIN_NOISE_US it has one thread
-// more, which names itself that often; with STANDIN_IDLE_THREADS so many more without a name; with
+// more, which names itself that often; with STANDIN_CHURN_US one that starts another that often,
+// which names itself and ends; with STANDIN_IDLE_THREADS so many more without a name; with
 // STANDIN_SLOW_FILE, a file on a file system that can be made to hang, SIGUSR1 hangs one of its
 // threads.
 #include <fcntl.h>
@@ -84,6 +85,20 @@ void start_thread(char* name, void* (*act)(void*) = idle) {
   ::pthread_attr_destroy(&attributes);
 }
 
+void* come_and_go(void*) {
+  ::pthread_setname_np(::pthread_self(), "worker");
+  return nullptr;
+}
+
+/// A hostile guest's, too: has its VMM start and end a thread every so many microseconds.
+void* churn(void* pause_us) {
+  const timespec pause{0, std::atol(static_cast<const char*>(pause_us)) * 1000};
+  for (;;) {
+    start_thread(nullptr, come_and_go);
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
 int slow_file = -1;
 
 /// Maps the file and touches it. The first thread to do so waits for its file system; the next one
@@ -123,6 +138,8 @@ int main(int argc, char** argv) {
   pthread_t noise;
   if (char* const pause_us = std::getenv("STANDIN_NOISE_US"))
     (void)::pthread_create(&noise, nullptr, rename_itself, pause_us);  // ignored: the test notices
+  if (char* const pause_us = std::getenv("STANDIN_CHURN_US"))
+    (void)::pthread_create(&noise, nullptr, churn, pause_us);  // ignored: the bench notices
   if (const char* const path = std::getenv("STANDIN_SLOW_FILE")) {
     slow_file = ::open(path, O_RDONLY | O_CLOEXEC);
     struct sigaction stuck = {};
