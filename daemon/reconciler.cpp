@@ -27,7 +27,7 @@ void Reconciler::hint(const Hint& hint) {
     case HintKind::process_end:
       return process_hint(hint.pid, Due::change);
     case HintKind::group:
-      if (const auto id = SandboxId::parse(hint.text)) node_.dirty(*id, Due::change);
+      if (const auto id = SandboxId::parse(hint.text)) node_.changed(*id);
       return;
     case HintKind::job:
       return job_hint(hint.text, hint.problem);

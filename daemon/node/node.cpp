@@ -29,6 +29,23 @@ void Node::dirty(const SandboxId& id, Due why) {
   enqueue(id, why);
 }
 
+void Node::changed(const SandboxId& id) {
+  auto* entry = sandboxes.find(id);
+  const auto now = world.clock.now();
+  if (entry == nullptr || entry->rests_until <= now) return dirty(id, Due::change);
+  entry->heard = entry->heard.value_or(now);
+  if (entry->change_due) return;
+  entry->change_due = entry->rests_until;
+  turns.after(*entry->change_due, [this, id, at = *entry->change_due] {
+    const auto* waits = sandboxes.find(id);
+    if (waits != nullptr && waits->change_due == at) dirty(id, Due::change);
+  });
+}
+
+void Node::rest(Entry& entry) const {
+  if (follower != nullptr) entry.rests_until = world.clock.now() + kRest;
+}
+
 void Node::stirred(Pid pid) {
   const auto owner = sandboxes.owner(pid);
   if (!owner) return;
@@ -47,8 +64,12 @@ void Node::enqueue(const SandboxId& id, Due why) {
   turns.arm();
 }
 
+/// A new bundle's shim executes in a moment.
 void Node::absorb(const InputChange& change) {
-  for (const auto& id : change.sandboxes) dirty(id, Due::change);
+  for (const auto& id : change.sandboxes) {
+    if (looked && sandboxes.find(id) == nullptr) rest(sandboxes.get(id));
+    changed(id);
+  }
   read_later();
 }
 

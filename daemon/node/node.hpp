@@ -3,6 +3,7 @@
 // What the rooms of daemon/node share (L8): what is known of the node, and who is to be looked at.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -34,6 +35,11 @@ struct World {
   Log& log;
 };
 
+/// What root does to a sandbox so soon after a look at it is looked at together.
+inline constexpr Instant kRest = std::chrono::milliseconds(20);
+/// So long after what was done it is looked at whether anything is left, if nothing asks before.
+inline constexpr Instant kConfirm = std::chrono::milliseconds(100);
+
 /// Resource: see the head of the file.
 struct Node final {
   Node(Loop& loop, const World& the_world, Config the_config);
@@ -44,6 +50,11 @@ struct Node final {
   /// sandbox is known: nothing is concluded, and its turn comes when that look ends. Only what
   /// executes now is placed at once.
   void dirty(const SandboxId& id, Due why = Due::event);
+  /// Root changed its files or its groups. Such things come together: what comes soon after a look
+  /// is looked at at once, when the rest is over (see rest()).
+  void changed(const SandboxId& id);
+  /// It has been looked at. Where nothing tells of what happens it never rests.
+  void rest(Entry& entry) const;
   /// A thread of this process was born, or named itself: if that is all, a glance will do.
   void stirred(Pid pid);
   /// What files say has changed. One that is half-written is read again soon, and told of when it

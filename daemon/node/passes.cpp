@@ -59,6 +59,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   node_.scheduler.wake(id, result.follow_up.retry_at);
   entry.glance = glance_after(result, node_.world.clock);
   entry.look_due = false;
+  node_.rest(entry);
   if (const auto news = std::exchange(entry.news, std::nullopt)) node_.dirty(id, *news);
   tell(id, entry, result);
   const bool open = entry.record.scope.pending.has_value();
@@ -94,6 +95,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   }
   entry.look_due = true;  // until it is finished
   task.slice = kPassSlice;
+  if (node_.follower != nullptr && !node_.waiters.waits_for(id)) task.confirm_after = kConfirm;
   task.failures = entry.failures;
   task.about_to_look = [&] { hear_groups(id, entry); };
   const auto heard = std::exchange(entry.heard, std::nullopt);
@@ -137,6 +139,7 @@ void Passes::hear_groups(const SandboxId& id, Entry& entry) {
   node_.follower->hear_groups();
   if (news) return;
   entry.news.reset();
+  entry.change_due.reset();
   node_.scheduler.covered(id);
 }
 
@@ -146,9 +149,9 @@ void Passes::track(const SandboxId& id, Entry& entry, const Observed& observed) 
   if (node_.follower == nullptr) return;
   node_.follower->follow(id, observed);
   // Of one that was found running, Kata may have moved a task after it was seen and before anybody
-  // told. One that is seen before its VMM is watched in time.
+  // told. One that is seen before its VMM is watched in time. Others are looked at first.
   const bool running = observed.first(ProcessRole::vmm) != nullptr;
-  if (!std::exchange(entry.followed, true) && running) node_.dirty(id, Due::change);
+  if (!std::exchange(entry.followed, true) && running) node_.dirty(id, Due::event);
 }
 
 void Passes::tell(const SandboxId& id, Entry& entry, const PassResult& result) {

@@ -35,6 +35,8 @@ struct Entry {
   std::optional<Due> news;             ///< the most urgent since a part of what it goes by was read
   std::optional<Instant> heard;        ///< of the first news since it was looked at
   bool look_due = true;                ///< a glance at the threads will not do
+  Instant rests_until{0};              ///< see Node::changed
+  std::optional<Instant> change_due;   ///< a look that waits until then
   std::optional<Glance> glance;
   std::set<Pid> stirred;      ///< processes whose threads were heard of since
   std::set<TaskKey> counted;  ///< vCPU threads that live and whose placing was counted

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/node/waiters.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kcg {
@@ -8,6 +9,11 @@ namespace kcg {
 void Waiters::add(std::set<SandboxId> ids, Done done) {
   if (ids.empty()) return done(0U);
   waiting_.push_back({std::move(ids), 0, std::nullopt, {}, std::move(done)});
+}
+
+bool Waiters::waits_for(const SandboxId& id) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiter& waiter) { return waiter.left.contains(id); });
 }
 
 void Waiters::passed(const SandboxId& id, std::uint32_t steps, const std::optional<Error>& failure,

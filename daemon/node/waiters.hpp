@@ -23,6 +23,8 @@ class Waiters final {
 
   /// `done` is called at once if there is nothing to wait for.
   void add(std::set<SandboxId> ids, Done done);
+  /// Somebody waits for this one.
+  [[nodiscard]] bool waits_for(const SandboxId& id) const;
   /// A pass of this sandbox has done so many steps. `open`: there is more to come (systemd has not
   /// answered, the pass goes on), so whoever waits goes on waiting.
   void passed(const SandboxId& id, std::uint32_t steps, const std::optional<Error>& failure,

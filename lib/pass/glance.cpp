@@ -154,9 +154,10 @@ UnnamedThreads unnamed_of(const Glance& glance) {
 
 std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {
   if (!result.last || result.unfinished) return std::nullopt;
-  const auto& observed = result.last->observed;
-  const auto& want = result.last->want;
-  const bool settled = want.act && result.last->plan.steps.empty() && !result.follow_up.again;
+  const auto& last = *result.last;
+  const auto& observed = last.observed;
+  const auto& want = last.want;
+  const bool settled = want.act && last.report.done() == last.plan.steps.size();
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -155,8 +156,34 @@ class Line final {
     seen.is_placed = placed_with_vmm(folded.record);
     record_ = std::move(folded.record);
     result_.follow_up = folded.follow_up;
+    if (may_wait(seen)) confirm_later(result_.follow_up);
     result_.last = std::move(seen);
-    return broken_off ? so_far.breaks < kMostBreaks : folded.follow_up.again;
+    return broken_off ? so_far.breaks < kMostBreaks : result_.follow_up.again;
+  }
+
+  [[nodiscard]] bool may_wait(const Round& seen) const {
+    return order_.confirm_after && seen.report.done() == seen.plan.steps.size() &&
+           !more_follows(seen.observed, seen.want) && nobody_was_born(seen);
+  }
+
+  /// A process that was born before its parent was moved is where the parent was, and no event
+  /// tells of it.
+  [[nodiscard]] bool nobody_was_born(const Round& seen) const {
+    std::set<Pid> known, moved;
+    for (const auto& process : seen.observed.processes) known.insert(process.facts.key.pid);
+    for (const auto& step : seen.plan.steps)
+      if (const auto* move = as<op::MoveProcess>(step)) moved.insert(move->task.pid);
+    return std::all_of(moved.begin(), moved.end(), [&](Pid parent) {
+      const auto children = world_.proc.children(parent);
+      return children && std::all_of(children->begin(), children->end(),
+                                     [&](Pid child) { return known.contains(child); });
+    });
+  }
+
+  void confirm_later(FollowUp& next) const {
+    if (!std::exchange(next.again, false)) return;
+    next.look_at = earlier(next.look_at, world_.clock.now() + *order_.confirm_after);
+    next.retry_at = earlier(next.retry_at, next.look_at);
   }
 
   void act(Round& seen, Instant until) {

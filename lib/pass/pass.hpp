@@ -55,6 +55,9 @@ struct PassOrder {
   PassProgress so_far{};                       ///< of an unfinished pass
   unsigned failures = 0;                       ///< passes before this one that failed, in a row
   OverheadMeasured measured{};                 ///< what its overhead was last
+  /// Where all that was planned is done: how much later the look comes that finds nothing left, if
+  /// nothing asks for one before. nullopt: at once.
+  std::optional<Instant> confirm_after = std::nullopt;
   /// How long it may take before it breaks off between two operations, to be called again.
   Instant slice = Instant::max();
   /// Before each look: what was said by then, the echo of our own writes too, is seen by it.

@@ -54,4 +54,17 @@ Plan diff(const Observed& observed, const Desired& desired) {
   return plan;
 }
 
+bool more_follows(const Observed& observed, const Desired& desired) {
+  if (!observed.host.unified()) return false;
+  const auto there = [&](const CgroupPath& path) {
+    return observed.group({observed.host.hierarchies.front().name, path}) != nullptr;
+  };
+  const auto& top = desired.sandbox_cgroup;
+  if (!there(top.parent())) return true;
+  if (!members_first(desired) && !there(top)) return false;
+  Plan enabling;
+  steps::Steps(observed, desired, enabling.steps).enable_foreign();
+  return !enabling.steps.empty();
+}
+
 }  // namespace kcg

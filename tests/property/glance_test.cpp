@@ -55,6 +55,7 @@ TEST(Glance, SeesWhateverALookWouldActUpon) {
       (void)world.pass();  // ignored: what it leaves to do makes no glance
       world.end_jobs();
     }
+    if (random.chance(50)) world.confirm_after = std::chrono::milliseconds(20);
     auto glance = glance_after(world.pass().result, world.clock);
     for (int events = 0; glance && events < 12; ++events) {
       happen(random, world);

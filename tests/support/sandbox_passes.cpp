@@ -17,7 +17,10 @@ Round SandboxWorld::look() {
 }
 
 PassOrder SandboxWorld::order() const {
-  return {scenario.config, assembled, context.managed_since, {}, failures, context.measured};
+  PassOrder order{scenario.config, assembled,       context.managed_since, {},
+                  failures,        context.measured};
+  order.confirm_after = confirm_after;
+  return order;
 }
 
 Pass SandboxWorld::pass() {

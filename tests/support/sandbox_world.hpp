@@ -132,7 +132,8 @@ class SandboxWorld final {
   FakeSystemd systemd;
   FakeClock clock;
   Record record;
-  unsigned failures = 0;  ///< of passes, in a row
+  unsigned failures = 0;                 ///< of passes, in a row
+  std::optional<Instant> confirm_after;  ///< see PassOrder
   Assembled assembled;
   ObserveContext context;
   FakeNotes notes{context.creation_recorded};

@@ -41,6 +41,13 @@ TEST_F(Waits, TheStepsOfAllAreAddedUp) {
   EXPECT_EQ(heard_, "6\n");
 }
 
+TEST_F(Waits, KnowsForWhom) {
+  wait({id("a"), id("b")});
+  waiters_.passed(id("a"), 2, std::nullopt, false);
+  EXPECT_FALSE(waiters_.waits_for(id("a")));
+  EXPECT_TRUE(waiters_.waits_for(id("b")));
+}
+
 TEST_F(Waits, AFailureIsTold) {
   wait({id("a"), id("b"), id("c")});
   waiters_.passed(id("a"), 1, std::nullopt, false);

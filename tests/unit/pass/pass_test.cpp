@@ -6,7 +6,9 @@
 #include <chrono>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
+#include "pass/glance.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -100,6 +102,67 @@ TEST(Pass, TellsTheFirstStepThatFailed) {
   ASSERT_TRUE(pass.result.failed_step);
   EXPECT_NE(pass.result.failed_step->text.find("Permission denied"), std::string::npos)
       << pass.result.failed_step->text;
+}
+
+TEST(Pass, LeavesItForLaterToSeeWhetherAnythingIsLeft) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.confirm_after = milliseconds(20);
+  const auto pass = world.pass();
+  ASSERT_EQ(pass.rounds.size(), 1U);
+  EXPECT_FALSE(pass.last().plan.steps.empty());
+  EXPECT_EQ(pass.follow_up.retry_at, world.clock.now() + milliseconds(20));
+  EXPECT_EQ(pass.follow_up.look_at, pass.follow_up.retry_at);
+  EXPECT_TRUE(glance_after(pass.result, world.clock));
+  EXPECT_EQ(world.misplaced(), "");
+}
+
+TEST(Pass, LooksAgainAtOnceWhereNotAllWasDone) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.confirm_after = milliseconds(20);
+  bool failed = false;
+  world.tree.on_operation(
+      [&](const FakeWrite&) { return std::exchange(failed, true) ? 0 : EBUSY; });
+  const auto pass = world.pass();
+  EXPECT_GT(pass.rounds.size(), 1U);
+  EXPECT_EQ(world.misplaced(), "");
+}
+
+/// Kata's scope takes controllers when nobody is in it any more, and then there are limits to set.
+TEST(Pass, LooksAgainAtOnceWhereMoreFollows) {
+  Scenario scenario;
+  scenario.systemd = true;
+  SandboxWorld world(scenario);
+  world.boot();
+  world.confirm_after = milliseconds(20);
+  const auto pass = world.pass();
+  EXPECT_GT(pass.rounds.size(), 1U);
+  const GroupRef scope{"v2", CgroupPath::parse(world.kata_group).value()};
+  EXPECT_NE(world.tree.read(scope, "cgroup.subtree_control").value().find("memory"),
+            std::string::npos);
+  EXPECT_EQ(world.look().plan, Plan{});
+}
+
+TEST(Pass, LooksAgainAtOnceWhereSomebodyWasBornMeanwhile) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.confirm_after = milliseconds(20);
+  Pid child = 0;
+  world.tree.on_operation([&](const FakeWrite& write) {
+    if (child != 0 || write.file != "cgroup.procs") return 0;
+    const auto program = "/opt/kata/libexec/virtiofsd";
+    child = world.proc.start(world.virtiofsd, {"virtiofsd",
+                                               program,
+                                               {program, "--shared-dir",
+                                                "/run/kata-containers/shared/sandboxes/" +
+                                                    world.scenario.id + "/shared"}});
+    return 0;
+  });
+  const auto pass = world.pass();
+  ASSERT_NE(child, 0);
+  EXPECT_GT(pass.rounds.size(), 1U);
+  EXPECT_TRUE(world.tree.group_of(child, "v2").ends_with("/io"));
 }
 
 TEST(Pass, WritesNothingInObserveMode) {
