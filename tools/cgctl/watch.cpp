@@ -9,6 +9,7 @@
 #include "show/documents.hpp"
 #include "show/history_documents.hpp"
 #include "tools/cgctl/events.hpp"
+#include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl {
 
@@ -92,9 +93,12 @@ std::string event_line(const Options& options, const Style& style, const Event& 
   const auto time = rfc3339(now);
   const auto clock = time.size() > 19 ? time.substr(11, 8) : time;
   const auto known = title.empty() ? event.id.substr(0, kShortId) : title;
-  const auto name = known.empty() ? "-" : known;
-  return fmt::format("{}  {}  {}\n", clock, printable(name),
-                     painted(style, paint(event), printable(what(style, event))));
+  const auto whose = fmt::format("{}  {}", clock, printable(known.empty() ? "-" : known));
+  const Cell told{printable(what(style, event)), paint(event)};
+  const auto line = fmt::format("{}  {}", whose, told.text);
+  if (style.width && columns_of(line) > *style.width)
+    return whose + "\n" + paragraph(style, clock.size() + 2, told);
+  return fmt::format("{}  {}\n", whose, painted(style, told.paint, told.text));
 }
 
 }  // namespace kcg::cgctl

@@ -30,7 +30,8 @@ struct Event {
 [[nodiscard]] Status watch_bus(const std::string& address,
                                const std::function<bool(const Event&)>& told);
 
-/// One line, or with --json one object on a line. `title` is "" where the pod is not known.
+/// One line, on a terminal where it does not fit more of them, or with --json one object on a line.
+/// `title` is "" where the pod is not known.
 [[nodiscard]] std::string event_line(const Options& options, const Style& style, const Event& event,
                                      const std::string& title, std::int64_t now);
 
