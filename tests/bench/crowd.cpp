@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "storm.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/placement.hpp"
 #include "support/live/programs.hpp"
@@ -111,6 +112,7 @@ Json bench_cost(const Crowd& o, const live::Node& node, const live::Daemon& daem
 Json bench_standing(live::Tree tree, const Crowd& crowd) {
   const live::Node node(tree);
   std::vector<std::unique_ptr<live::Sandbox>> all;
+  constexpr Storm kAFew{20, 5};
   Json result = {{"sandboxes", crowd.standing}};
   std::size_t misplaced = 0;
   for (const auto& [key, interval] :
@@ -118,6 +120,7 @@ Json bench_standing(live::Tree tree, const Crowd& crowd) {
     const auto daemon =
         node.daemon({.config = fmt::format("[measure]\ninterval = \"{}\"\n", interval)});
     daemon->start();
+    if (all.empty()) result["life_alone_cpu_ms"] = cpu_per_life(node, *daemon, kAFew);
     while (all.size() < crowd.standing) {
       all.push_back(node.sandbox(light(all.size())));
       all.back()->start();
@@ -130,6 +133,12 @@ Json bench_standing(live::Tree tree, const Crowd& crowd) {
       if (!live::misplaced(*sandbox, sandbox->truth()).empty()) ++misplaced;
   }
   result["misplaced"] = misplaced;
+  {
+    const auto daemon = node.daemon({.config = "[measure]\ninterval = \"off\"\n"});
+    daemon->start();
+    (void)cpu_over(*daemon, kFirstRoundSeconds);  // ignored: it looks at all of them first
+    result["life_beside_cpu_ms"] = cpu_per_life(node, *daemon, kAFew);
+  }
   for (const auto& sandbox : all) sandbox->shim().signal(SIGTERM);
   return result;
 }

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lives.hpp"
 
-#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <deque>
+#include <atomic>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "baseline.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
-#include "support/live/placement.hpp"
-#include "support/live/wait.hpp"
 #include "support/nri_engine.hpp"
 #include "timeline.hpp"
 
@@ -30,58 +27,6 @@ using Json = nlohmann::ordered_json;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kBareLives = 20;
-
-/// Value: one that runs.
-struct Life {
-  std::unique_ptr<live::Sandbox> sandbox;
-  steady_clock::time_point end;
-};
-
-/// Called as each sandbox starts.
-using OnStart = std::function<void(const live::Sandbox&)>;
-
-std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm, std::size_t i) {
-  live::SandboxSpec spec{.pod = fmt::format("pod{}", i), .light = true, .vcpus = 2};
-  if (storm.kvm) spec.standin.emplace("KVM", "1");
-  auto sandbox = node.sandbox(std::move(spec));
-  sandbox->start();
-  return sandbox;
-}
-
-void rest_until(steady_clock::time_point when) {
-  const auto left = when - steady_clock::now();
-  if (left > std::chrono::seconds(0))
-    // ignored: nothing is waited for but the time
-    (void)live::wait_until([] { return false; },
-                           std::chrono::duration_cast<std::chrono::milliseconds>(left),
-                           std::chrono::duration_cast<std::chrono::milliseconds>(left));
-}
-
-/// Everybody's life; returns how many were not in place in the middle of it.
-std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start = {}) {
-  std::deque<Life> running;
-  std::size_t misplaced = 0;
-  const auto begin = steady_clock::now();
-  const auto end_one = [&] {
-    rest_until(running.front().end);
-    auto& sandbox = *running.front().sandbox;
-    if (!live::misplaced(sandbox, sandbox.truth()).empty()) ++misplaced;
-    sandbox.end();
-    running.pop_front();
-  };
-  for (std::size_t i = 0; i < storm.lives; ++i) {
-    const auto at = begin + std::chrono::duration_cast<steady_clock::duration>(
-                                std::chrono::duration<double>(double(i) / storm.rate));
-    while (!running.empty() && running.front().end < at) end_one();
-    rest_until(at);
-    running.push_back({start(node, storm, i), steady_clock::now() + storm.length});
-    if (on_start) on_start(*running.back().sandbox);
-  }
-  while (!running.empty()) end_one();
-  if (!live::wait_until([&] { return node.corner().find("kata-sandbox-").empty(); }))
-    throw std::runtime_error("groups of ended sandboxes are left");
-  return misplaced;
-}
 
 std::size_t count_looks(live::Tree tree, const Storm& storm) {
   const live::Node node(tree);
@@ -118,6 +63,36 @@ class Echo final {
 
  private:
   Fd ours_;
+  std::thread thread_;
+};
+
+/// Resource: somebody who starts processes that end at once, 200 a second.
+class Bystander final {
+ public:
+  Bystander() : thread_([this] { live(); }) {}
+  ~Bystander() { (void)stop(); }  // ignored: nobody asks any more
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+  std::vector<Micros> stop() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return std::exchange(took_, {});
+  }
+
+ private:
+  void live() {
+    while (!over_) {
+      const auto begin = steady_clock::now();
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(0);
+      (void)::waitpid(child, nullptr, 0);  // ignored: only the time counts
+      took_.push_back(std::chrono::duration_cast<Micros>(steady_clock::now() - begin));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  std::vector<Micros> took_;
+  std::atomic<bool> over_ = false;
   std::thread thread_;
 };
 
@@ -181,6 +156,19 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
   result["cpu_ms_per_life"] = per_life(used.count());
   result["bare_cpu_ms_per_life"] = bare;
   result["ratio_to_bare"] = bare == 0 ? 0.0 : per_life(used.count()) / bare;
+  return result;
+}
+
+Json bench_bystander(live::Tree tree, const Storm& storm) {
+  const live::Node node(tree);
+  Json result;
+  for (const bool managed : {false, true}) {
+    const auto daemon = node.daemon();
+    if (managed) daemon->start();
+    Bystander bystander;
+    (void)rage(node, storm);  // ignored: judged by the bench of lives
+    result[managed ? "with" : "without"] = summary(bystander.stop());
+  }
   return result;
 }
 

@@ -35,6 +35,7 @@ struct Options {
   bool names = false;
   Crowd crowd;
   Storm storm;
+  Storm bystander{0, 5};
 };
 
 double ratio(const std::vector<Micros>& of, const std::vector<Micros>& to) {
@@ -98,6 +99,7 @@ Json bench_tree(const Options& o, Tree tree) {
   if (!missing.empty()) throw std::runtime_error("needs " + missing);
   Json result;
   if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
+  if (o.bystander.lives > 0) result["bystander"] = bench_bystander(tree, o.bystander);
   if (o.crowd.standing > 0) result["standing"] = bench_standing(tree, o.crowd);
   if (o.crowd.found > 0) result["cold_start"] = bench_cold_start(tree, o.crowd);
   if (o.crowd.churn_us > 0) result["churn"] = bench_churn(tree, o.crowd);
@@ -151,6 +153,8 @@ int main(int argc, char** argv) {
   app.add_option("--churn", o.crowd.churn_us,
                  "every so many microseconds a VMM starts a thread that ends at once");
   app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
+  app.add_option("--bystander", o.bystander.lives,
+                 "of these, how many while somebody's forks are timed, at 5 a second");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
   CLI11_PARSE(app, argc, argv);

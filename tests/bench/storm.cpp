@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storm.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "support/live/kernel.hpp"
+#include "support/live/placement.hpp"
+#include "support/live/wait.hpp"
+
+namespace kcg::bench {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Value: one that runs.
+struct Life {
+  std::unique_ptr<live::Sandbox> sandbox;
+  steady_clock::time_point end;
+};
+
+std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm, std::size_t i) {
+  live::SandboxSpec spec{.pod = fmt::format("pod-storm{}", i), .light = true, .vcpus = 2};
+  if (storm.kvm) spec.standin.emplace("KVM", "1");
+  auto sandbox = node.sandbox(std::move(spec));
+  sandbox->start();
+  return sandbox;
+}
+
+void rest_until(steady_clock::time_point when) {
+  const auto left = when - steady_clock::now();
+  if (left > std::chrono::seconds(0))
+    // ignored: nothing is waited for but the time
+    (void)live::wait_until([] { return false; },
+                           std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                           std::chrono::duration_cast<std::chrono::milliseconds>(left));
+}
+
+}  // namespace
+
+std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start) {
+  std::deque<Life> running;
+  std::size_t misplaced = 0;
+  const auto groups = [&] { return node.corner().find("kata-sandbox-").size(); };
+  const auto before = groups();
+  const auto begin = steady_clock::now();
+  const auto end_one = [&] {
+    rest_until(running.front().end);
+    auto& sandbox = *running.front().sandbox;
+    if (!live::misplaced(sandbox, sandbox.truth()).empty()) ++misplaced;
+    sandbox.end();
+    running.pop_front();
+  };
+  for (std::size_t i = 0; i < storm.lives; ++i) {
+    const auto at = begin + std::chrono::duration_cast<steady_clock::duration>(
+                                std::chrono::duration<double>(double(i) / storm.rate));
+    while (!running.empty() && running.front().end < at) end_one();
+    rest_until(at);
+    running.push_back({start(node, storm, i), steady_clock::now() + storm.length});
+    if (on_start) on_start(*running.back().sandbox);
+  }
+  while (!running.empty()) end_one();
+  if (!live::wait_until([&] { return groups() <= before; }))
+    throw std::runtime_error("groups of ended sandboxes are left");
+  return misplaced;
+}
+
+double cpu_per_life(const live::Node& node, const live::Daemon& daemon, const Storm& storm) {
+  const auto before = live::cpu_time(daemon.pid());
+  (void)rage(node, storm);  // ignored: judged by the bench of lives
+  const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon.pid()) - before;
+  return used.count() / static_cast<double>(storm.lives);
+}
+
+}  // namespace kcg::bench
