@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/app.hpp"
 
-#include <systemd/sd-daemon.h>
-
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "daemon/bus/service.hpp"
 #include "daemon/health.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/notifier.hpp"
 #include "daemon/nri/client.hpp"
 #include "daemon/reconciler.hpp"
 #include "daemon/status_line.hpp"
@@ -74,10 +73,6 @@ std::unique_ptr<SystemdScopes> reach_systemd(Loop& loop, ProcView& proc, const L
   return std::make_unique<SystemdScopes>(
       loop, proc, address,
       [&log](bool problem, const auto& text) { problem ? log.error(text) : log.info(text); });
-}
-
-void notify(const std::string& text) {
-  (void)sd_notify(0, text.c_str());  // ignored: without a manager nobody waits for it
 }
 
 /// libcgroup reads the same machine independently: where it disagrees, one of us is wrong.
@@ -154,9 +149,10 @@ Result<int> run_daemon(const Options& options, const Config& config) {
     if (systemd == nullptr) return PartState::off;
     return systemd->reached() ? PartState::working : PartState::down;
   });
+  Notifier notifier(**loop);
   StatusLine status(
       **loop, [&health] { return health.problems().size(); },
-      [](const std::string& text) { notify("STATUS=" + text); });
+      [&notifier](const std::string& text) { notifier.tell("STATUS", text); });
   reconciler.set_publisher(&status);
   health.on_change([&status] { status.problems_changed(); });
   (*loop)->on_failure([&](const std::string& what) {
@@ -171,7 +167,7 @@ Result<int> run_daemon(const Options& options, const Config& config) {
   health.link("NRI", [&nri] { return nri.state(); });
   auto signals = answer_signals(**loop, api, log);
   if (!signals) return forward(signals.error());
-  if (auto fed = (*loop)->enable_watchdog(); !fed) return forward(fed.error());
+  notifier.feed_watchdog();
 
   reconciler.start();
   const auto bus = serve_bus(**loop, api, log, config.bus_address);
@@ -181,7 +177,8 @@ Result<int> run_daemon(const Options& options, const Config& config) {
     log.notice(fmt::format("kata-cgroupd {}: cgroup {}, {} sandboxes{}", version(),
                            name(tree->host().mode), api.list(false).size(),
                            observes ? ", observe mode: nothing is written" : ""));
-    notify("READY=1\nSTATUS=" + status.take());
+    notifier.tell("STATUS", status.take());
+    notifier.tell("READY", "1");
   });
 }
 

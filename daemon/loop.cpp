@@ -155,12 +155,6 @@ Result<Source> Loop::on_signal(int signal, std::function<void()> act) {
   return Source(std::move(impl));
 }
 
-Status Loop::enable_watchdog() {
-  if (const int r = sd_event_set_watchdog(event_, 1); r < 0)
-    return fail_call(r, "sd_event_set_watchdog");
-  return {};
-}
-
 Result<int> Loop::run() {
   const int r = sd_event_loop(event_);
   if (const auto& fatal = failures_->fatal; !fatal.empty())

@@ -60,8 +60,6 @@ class Loop final {
   [[nodiscard]] Result<Source> soon(std::function<void()> act);
   /// Before everything else. The signal must be blocked already.
   [[nodiscard]] Result<Source> on_signal(int signal, std::function<void()> act);
-  /// Feeds systemd's watchdog from the loop if the unit asks for it.
-  [[nodiscard]] Status enable_watchdog();
 
   /// Whom exceptions are told. What it throws itself ends run().
   void on_failure(std::function<void(const std::string& what)> told);

@@ -3,15 +3,20 @@
 // Daemons and sandboxes that come and go in every order: nothing is lost, nothing leaks, and a
 // daemon's end disturbs no sandbox.
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <random>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/wait.hpp"
@@ -249,6 +254,31 @@ TEST_P(LiveLifecycle, TwentyOrdinaryPodsAreNoReasonToSayAnything) {
     EXPECT_EQ(gone(*sandbox), "");
   }
   EXPECT_EQ(daemon_->complaints(), "");
+}
+
+/// A service manager that froze, as systemd does when it crashes, does not freeze us.
+TEST_P(LiveLifecycle, AManagerThatDoesNotReadHoldsNothingUp) {
+  start_daemon();
+  sockaddr_un manager{};
+  manager.sun_family = AF_UNIX;
+  for (const auto& entry : std::filesystem::directory_iterator(node_->run_root()))
+    if (entry.path().string().ends_with("notify"))
+      std::strncpy(manager.sun_path, entry.path().c_str(), sizeof manager.sun_path - 1);
+  ASSERT_NE(manager.sun_path[0], '\0');
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto say = [&] {
+    return ::sendto(socket.get(), "X=1", 3, MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&manager),
+                    sizeof manager);
+  };
+  while (say() > 0) continue;
+  ASSERT_EQ(errno, EAGAIN);
+  // It tells once a second how many there are.
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; std::chrono::steady_clock::now() - begin < std::chrono::seconds(3); ++i) {
+    const auto sandbox = placed({.pod = fmt::format("pod{}", i), .light = true});
+    sandbox->end();
+    ASSERT_EQ(gone(*sandbox), "");
+  }
 }
 
 /// Starts and ends go on while the daemon is killed again and again; KCG_KILLS says how often.
