@@ -87,7 +87,7 @@ class Bystander final {
       if (child == 0) ::_exit(0);
       (void)::waitpid(child, nullptr, 0);  // ignored: only the time counts
       took_.push_back(std::chrono::duration_cast<Micros>(steady_clock::now() - begin));
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      rest_until(steady_clock::now() + std::chrono::milliseconds(5));
     }
   }
 

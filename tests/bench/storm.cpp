@@ -32,6 +32,8 @@ std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm,
   return sandbox;
 }
 
+}  // namespace
+
 void rest_until(steady_clock::time_point when) {
   const auto left = when - steady_clock::now();
   if (left > std::chrono::seconds(0))
@@ -40,8 +42,6 @@ void rest_until(steady_clock::time_point when) {
                            std::chrono::duration_cast<std::chrono::milliseconds>(left),
                            std::chrono::duration_cast<std::chrono::milliseconds>(left));
 }
-
-}  // namespace
 
 std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start) {
   std::deque<Life> running;

@@ -22,6 +22,9 @@ struct Storm {
 /// Called as each sandbox starts.
 using OnStart = std::function<void(const live::Sandbox&)>;
 
+/// The pace of what is measured: returns at that moment, or at once if it has passed.
+void rest_until(std::chrono::steady_clock::time_point when);
+
 /// Everybody's life; returns how many were not in place in the middle of it.
 std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start = {});
 
