@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
 #include "support/live/placement.hpp"
 
@@ -41,6 +42,10 @@ inline std::string tree_name(const testing::TestParamInfo<Tree>& info) {
 }
 
 }  // namespace kcg::live
+
+/// Begins a test of what KVM alone tells.
+#define KCG_NEEDS_KVM() \
+  if (!kcg::live::kvm_works()) GTEST_SKIP() << "needs /dev/kvm"
 
 /// Runs all tests of `suite` on both trees.
 #define KCG_ON_BOTH_TREES(suite)                                                      \

@@ -32,6 +32,8 @@ int scribble(const std::string& path, const std::string& text) {
   return 0;
 }
 
+bool kvm_works() { return Fd(::open("/dev/kvm", O_RDWR | O_CLOEXEC)).valid(); }
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 std::vector<std::string> directories(const std::string& path) {

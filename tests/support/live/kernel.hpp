@@ -19,6 +19,8 @@ namespace kcg::live {
 /// One write(2); 0 or an errno.
 [[nodiscard]] int scribble(const std::string& path, const std::string& text);
 [[nodiscard]] bool exists(const std::string& path);
+/// Whether a VMM can use KVM here; else it emulates, and only names tell its vCPUs.
+[[nodiscard]] bool kvm_works();
 /// Directories below `path`, itself first; parents before children.
 [[nodiscard]] std::vector<std::string> directories(const std::string& path);
 /// The mark of a group, "<id> <run root>" or "<id>"; nullopt: none.

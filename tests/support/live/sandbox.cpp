@@ -46,7 +46,7 @@ bool kvm_adds_a_thread() {
   int major = 0, minor = 0;
   if (::uname(&host) != 0 || std::sscanf(host.release, "%d.%d", &major, &minor) != 2) return false;
   const bool new_enough = major > 6 || (major == 6 && minor >= 4);
-  return new_enough && exists("/dev/kvm") &&
+  return new_enough && kvm_works() &&
          slurp_line("/sys/module/kvm/parameters/nx_huge_pages") != "never";
 }
 
@@ -62,7 +62,8 @@ bool has_all_threads(int vmm) {
 Sandbox::Sandbox(const Corner& corner, const std::string& run_root, SandboxSpec spec)
     : corner_(corner), run_root_(run_root), spec_(std::move(spec)) {
   if (spec_.id.empty()) spec_.id = random_id();
-  if (spec_.light) spec_.names = true;  // without KVM nothing else tells its threads apart
+  // Without KVM nothing else tells its threads apart.
+  if (spec_.light || !kvm_works()) spec_.names = true;
   pod_ = corner.top() + "/kubepods/burstable/" + spec_.pod;
   corner.make(pod_);
   write_files();
