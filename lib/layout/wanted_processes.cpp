@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/wanted_processes.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace kcg {
 
 namespace {
@@ -14,6 +17,15 @@ CgroupPath place(const Config& config, Form form, const LayoutPaths& paths,
   }
   const bool split = config.placement.thread_groups && hierarchy.splits_threads();
   return split ? class_path(paths.sandbox, cls) : paths.sandbox;
+}
+
+/// In a group of the class's own, in some hierarchy.
+bool stands_in(const Thread& thread, const Places& of_class, const Places& of_vmm) {
+  const auto count = std::min(of_class.size(), thread.facts.groups.size());
+  for (std::size_t i = 0; i < count; ++i)
+    if (of_class[i] && of_class[i] != of_vmm[i] && of_class[i]->str() == thread.facts.groups[i])
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -30,6 +42,16 @@ std::vector<WantedProcess> wanted_processes(const Config& config, const Observed
     return found;
   };
 
+  // A VMM that has lost its vCPUs is ending, or cannot be asked any more: what was known of its
+  // threads when they were put into their groups is the best that is known. In the legacy layout
+  // on v1 there are no such groups: Kata's own moves end where ours do.
+  const auto class_of = [&](const Thread& thread) {
+    if (thread.by != ClassSource::fallback || form == Form::legacy_v1) return thread.cls;
+    for (const auto cls : {ThreadClass::vcpu, ThreadClass::io})
+      if (stands_in(thread, places(cls), places(ThreadClass::vmm))) return cls;
+    return thread.cls;
+  };
+
   std::vector<WantedProcess> wanted;
   for (const auto& process : observed.processes) {
     // No other is moved, whoever calls it proven.
@@ -42,8 +64,10 @@ std::vector<WantedProcess> wanted_processes(const Config& config, const Observed
     one.top.resize(hierarchies.size());
     for (std::size_t i = 0; i < hierarchies.size(); ++i)
       if (usable[i]) one.top[i] = top;
-    for (const auto& thread : process.threads)
-      one.threads.push_back({thread.facts.key, thread.cls, places(thread.cls)});
+    for (const auto& thread : process.threads) {
+      const auto cls = class_of(thread);
+      one.threads.push_back({thread.facts.key, cls, places(cls)});
+    }
     wanted.push_back(std::move(one));
   }
   return wanted;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diff_steps.hpp"
+#include "support/allowed.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -319,6 +320,21 @@ TEST(Desired, AVmmWithoutVcpusIsSaidAfterAWhile) {
       has(desired(s.config, round.observed).conditions, ConditionName::threads_unclassified));
   (void)world.pass();
   EXPECT_EQ(world.misplaced(), "") << "all of them stay together";
+}
+
+TEST(Desired, AVmmThatHasLostItsVcpusKeepsItsThreadsInPlace) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    auto s = scenario(mode);
+    s.thread_names = true;
+    SandboxWorld world(s);
+    world.boot();
+    (void)world.pass();
+    world.proc.set_vcpus(world.vmm, {});
+    for (const Pid tid : world.vcpus) world.proc.rename(tid, "qemu-kvm");
+    EXPECT_EQ(describe(world.look().plan), "") << "nothing tells its vCPUs any more";
+    for (const Pid tid : world.vcpus) world.proc.exit_thread(tid);
+    EXPECT_EQ(describe(world.look().plan), "") << "it ends, and they were first";
+  }
 }
 
 TEST(Desired, KernelThreadsAreNeverMoved) {
