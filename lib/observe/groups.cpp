@@ -81,10 +81,7 @@ class Looker final {
       state.mark = std::move((*mark)->text);
       state.mark_earlier = (*mark)->earlier;
     }
-    for (const auto& file : files) {
-      const auto text = tree_.read(ref, file);
-      if (readable(text)) state.files[file] = std::string(trim(*text));
-    }
+    read_files(state, files);
     return &observed_.groups.emplace(ref, std::move(state)).first->second;
   }
 
@@ -136,7 +133,10 @@ class Looker final {
       auto files = outer_files(h, up.parent().is_root());
       if (up.parent() == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (up.parent() == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
-      look(h, up.parent(), files);
+      if (observed_.groups.contains({h.name, up}))
+        read_above({h.name, up.parent()}, files);
+      else
+        look(h, up.parent(), files);
     }
   }
 
@@ -146,6 +146,22 @@ class Looker final {
     if (!result && !errnos::no_group_file(result.error().code))
       observed_.unread_groups.push_back(result.error().text);
     return result.has_value();
+  }
+
+  /// What has a child exists, and nothing of ours stands so high: only its limits matter.
+  void read_above(const GroupRef& ref, const Files& files) {
+    if (observed_.groups.contains(ref)) return;
+    GroupState state;
+    state.ref = ref;
+    read_files(state, files);
+    observed_.groups.emplace(ref, std::move(state));
+  }
+
+  void read_files(GroupState& state, const Files& files) {
+    for (const auto& file : files) {
+      const auto text = tree_.read(state.ref, file);
+      if (readable(text)) state.files[file] = std::string(trim(*text));
+    }
   }
 
   /// What we made and did not come to mark is empty. Asked only where a note says that we did.
@@ -178,14 +194,15 @@ std::vector<CgroupPath> tops_of(const Config& config, const SandboxId& id, const
 }
 
 /// Processes that sit directly in a group; on v2 those of the whole threaded subtree.
-void add_pids(const CgroupTree& tree, const GroupRef& ref, Observed& observed,
-              std::vector<Pid>& pids) {
+std::vector<Pid> pids_in(const CgroupTree& tree, const GroupRef& ref, Observed& observed) {
   const auto text = tree.read(ref, "cgroup.procs");
   if (!text && !errnos::no_group_file(text.error().code))
     observed.unread_processes.push_back(text.error().text);
-  if (!text) return;
+  std::vector<Pid> pids;
+  if (!text) return pids;
   for (const auto word : words(*text))
     if (const auto pid = parse_pid(word)) pids.push_back(*pid);
+  return pids;
 }
 
 }  // namespace
@@ -220,8 +237,10 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
     const auto type = state.file("cgroup.type");
     if (type && *type == "threaded") continue;  // its domain lists them
-    if (ours) add_pids(tree, ref, observed, inside.ours);
-    if (ours || scope) add_pids(tree, ref, observed, inside.all);
+    if (!ours && !scope) continue;
+    const auto pids = pids_in(tree, ref, observed);
+    inside.all.insert(inside.all.end(), pids.begin(), pids.end());
+    if (ours) inside.ours.insert(inside.ours.end(), pids.begin(), pids.end());
   }
   for (auto* pids : {&inside.ours, &inside.all}) {
     std::sort(pids->begin(), pids->end());
