@@ -24,11 +24,6 @@ namespace kcg::live {
 
 namespace {
 
-/// The resync is put far away: what a test sees must have come from an event.
-constexpr const char* kCommonConfig = R"([reconcile]
-interval = "3600s"
-)";
-
 Fd notify_socket(const std::string& path) {
   Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -60,7 +55,8 @@ Daemon::~Daemon() {
 
 Command Daemon::command() const {
   const auto config = files_ + "config.toml";
-  std::ofstream(config) << kCommonConfig << spec_.config
+  std::ofstream(config) << fmt::format("[reconcile]\ninterval = \"{}\"\n", spec_.resync)
+                        << spec_.config
                         << (tree_ == Tree::v2 ? "[cgroup]\nhierarchy = \"v2\"\n" : "");
   Command command;
   command.argv = spec_.wrapper;

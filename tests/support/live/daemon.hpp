@@ -16,7 +16,9 @@ namespace kcg::live {
 
 /// Value: how to run it.
 struct DaemonSpec {
-  std::string config = {};                  ///< TOML, after what every test needs
+  std::string config = {};  ///< TOML, after what every test needs
+  /// Far away: what a test sees must have come from an event.
+  std::string resync = "3600s";
   std::vector<std::string> arguments = {};  ///< after what every test needs
   std::string bus = "none";                 ///< as --bus
   std::vector<std::string> wrapper = {};    ///< e.g. strace and its options

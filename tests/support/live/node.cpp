@@ -2,8 +2,10 @@
 #include "support/live/node.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +19,8 @@ namespace kcg::live {
 namespace {
 
 constexpr const char* kDebugfs = "/sys/kernel/debug";
+/// In memory, as a node's /run is.
+constexpr const char* kRunRoots = "/dev/shm";
 
 /// Waits for other live tests on this machine, whoever runs them.
 Fd take_lock() {
@@ -27,16 +31,17 @@ Fd take_lock() {
 }
 
 std::string make_run_root(const std::string& top) {
-  for (const auto& entry : std::filesystem::directory_iterator("/tmp"))
+  for (const auto& entry : std::filesystem::directory_iterator(kRunRoots))
     if (entry.is_directory() && entry.path().filename().string().rfind(kCornerPrefix, 0) == 0)
       std::filesystem::remove_all(entry.path());
-  const auto root = "/tmp" + top;
+  const auto root = kRunRoots + top;
   std::filesystem::create_directories(root + "/run");
   return root;
 }
 
 bool mount_debugfs() {
-  if (exists(std::string(kDebugfs) + "/kvm")) return false;
+  struct statfs now = {};
+  if (::statfs(kDebugfs, &now) == 0 && now.f_type == DEBUGFS_MAGIC) return false;
   if (::mount("none", kDebugfs, "debugfs", 0, nullptr) == 0) return true;
   throw std::runtime_error(std::string("mount ") + kDebugfs + ": " + errno_text(errno));
 }
