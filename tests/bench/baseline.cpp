@@ -3,15 +3,13 @@
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <functional>
 #include <stdexcept>
 
+#include "bare_vmm.hpp"
 #include "support/live/kernel.hpp"
-#include "support/live/programs.hpp"
 #include "support/live/wait.hpp"
 
 namespace kcg::bench {
@@ -19,14 +17,6 @@ namespace kcg::bench {
 namespace {
 
 constexpr std::chrono::milliseconds kRest{60};
-
-bool splits(const standin::Mount& mount) {
-  return mount.unified || std::any_of(mount.controllers.begin(), mount.controllers.end(),
-                                      [](const std::string& name) {
-                                        return name == "cpu" || name == "cpuacct" ||
-                                               name == "cpuset";
-                                      });
-}
 
 Micros timed(const std::function<void()>& act) {
   const auto begin = std::chrono::steady_clock::now();
@@ -58,32 +48,6 @@ void make_groups(const standin::Mount& mount, const std::string& group) {
   }
 }
 
-live::Child start_light(const live::Node& node, int vcpus) {
-  live::Command command;
-  command.argv = {live::light_vmm(), "-name", "baseline,debug-threads=on", "-smp",
-                  std::to_string(vcpus)};
-  command.groups = node.corner().system();
-  return live::Child::start(command);
-}
-
-/// Waits until they are all there.
-std::vector<int> vcpu_threads(int pid, int vcpus) {
-  std::vector<int> tids;
-  const auto all = [&] {
-    tids.clear();
-    for (const auto& thread : live::threads_of(pid))
-      if (thread.comm.rfind("CPU ", 0) == 0) tids.push_back(thread.tid);
-    return tids.size() == static_cast<std::size_t>(vcpus);
-  };
-  if (!live::wait_until(all)) throw std::runtime_error("baseline: the light VMM did not start");
-  return tids;
-}
-
-std::string next_group(const live::Node& node) {
-  static int count = 0;
-  return fmt::format("{}/baseline-{}", node.corner().top(), ++count);
-}
-
 void attach_process(const std::vector<standin::Mount>& mounts, const std::string& group, int pid) {
   for (const auto& mount : mounts)
     put(mount.path + group + (splits(mount) ? "/vmm" : "") + "/cgroup.procs", std::to_string(pid));
@@ -103,17 +67,6 @@ void remove_groups(const standin::Mount& mount, const std::string& group) {
   for (auto it = all.rbegin(); it != all.rend(); ++it)
     if (!live::wait_until([&] { return ::rmdir(it->c_str()) == 0; }))
       throw std::runtime_error("baseline: cannot remove " + *it);
-}
-
-Micros cpu_of(const std::function<void()>& act) {
-  const auto now = [] {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  };
-  const auto before = now();
-  act();
-  return std::chrono::duration_cast<Micros>(now() - before);
 }
 
 }  // namespace

@@ -115,10 +115,16 @@ Json bench_standing(live::Tree tree, const Crowd& crowd) {
   constexpr Storm kAFew{20, 5};
   Json result = {{"sandboxes", crowd.standing}};
   std::size_t misplaced = 0;
-  for (const auto& [key, interval] :
-       {std::pair{"unmeasured", "off"}, std::pair{"measured", "10s"}}) {
-    const auto daemon =
-        node.daemon({.config = fmt::format("[measure]\ninterval = \"{}\"\n", interval)});
+  struct Mode {
+    const char* key;
+    const char* measuring;
+    const char* resync;
+  };
+  for (const auto& [key, measuring, resync] :
+       {Mode{"unmeasured", "off", "3600s"}, Mode{"measured", "10s", "3600s"},
+        Mode{"resynced", "off", "30s"}}) {
+    const auto daemon = node.daemon(
+        {.config = fmt::format("[measure]\ninterval = \"{}\"\n", measuring), .resync = resync});
     daemon->start();
     if (all.empty()) result["life_alone_cpu_ms"] = cpu_per_life(node, *daemon, kAFew);
     while (all.size() < crowd.standing) {

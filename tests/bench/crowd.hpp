@@ -24,8 +24,8 @@ struct Crowd {
 
 [[nodiscard]] nlohmann::ordered_json bench_cost(const Crowd& o, const live::Node& node,
                                                 const live::Daemon& daemon);
-/// The same population under a daemon that measures nothing, and under one that measures each of
-/// them every 10 s.
+/// The same population under a daemon that measures nothing, under one that measures each of them
+/// every 10 s, and under one that resyncs every 30 s as all do if nobody says otherwise.
 [[nodiscard]] nlohmann::ordered_json bench_standing(live::Tree tree, const Crowd& crowd);
 /// How long a daemon takes until it is ready, and until it has looked at all that another one has
 /// placed.

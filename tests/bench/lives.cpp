@@ -32,7 +32,7 @@ std::size_t count_looks(live::Tree tree, const Storm& storm) {
   const live::Node node(tree);
   const auto daemon = node.daemon({.arguments = {"--log-level", "debug"}});
   daemon->start();
-  (void)rage(node, storm);  // ignored: judged where nothing is logged
+  rage(node, storm);
   return daemon->looks();
 }
 
@@ -125,7 +125,7 @@ Json answers(live::Tree tree, const Storm& storm) {
     call(sandbox.id(), raging);
     if (!echo_first) echo_time();
   };
-  (void)rage(node, storm, on_start);  // ignored: judged where no engine calls
+  rage(node, storm, {.on_start = on_start});
   return {{"idle", summary(idle)}, {"storm", summary(raging)}, {"echo", summary(echoed)}};
 }
 
@@ -150,7 +150,7 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
   const auto daemon = node.daemon();
   daemon->start();
   const auto before = live::cpu_time(daemon->pid());
-  const auto misplaced = rage(node, storm);
+  const auto misplaced = misplaced_in(node, storm);
   const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
   result["misplaced"] = misplaced;
   result["cpu_ms_per_life"] = per_life(used.count());
@@ -166,7 +166,7 @@ Json bench_bystander(live::Tree tree, const Storm& storm) {
     const auto daemon = node.daemon();
     if (managed) daemon->start();
     Bystander bystander;
-    (void)rage(node, storm);  // ignored: judged by the bench of lives
+    rage(node, storm);
     result[managed ? "with" : "without"] = summary(bystander.stop());
   }
   return result;

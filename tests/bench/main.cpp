@@ -14,7 +14,9 @@
 
 #include "baseline.hpp"
 #include "crowd.hpp"
+#include "latency.hpp"
 #include "lives.hpp"
+#include "peers.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/placement.hpp"
 #include "support/live/programs.hpp"
@@ -36,6 +38,8 @@ struct Options {
   Crowd crowd;
   Storm storm;
   Storm bystander{0, 5};
+  std::size_t latency = 0;
+  std::size_t peers = 0;
 };
 
 double ratio(const std::vector<Micros>& of, const std::vector<Micros>& to) {
@@ -99,6 +103,8 @@ Json bench_tree(const Options& o, Tree tree) {
   if (!missing.empty()) throw std::runtime_error("needs " + missing);
   Json result;
   if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
+  if (o.latency > 0) result["latency"] = bench_latency(tree, {o.latency, o.storm.rate});
+  if (o.peers > 0 && tree == Tree::v1) result["peers"] = bench_peers(o.peers);
   if (o.bystander.lives > 0) result["bystander"] = bench_bystander(tree, o.bystander);
   if (o.crowd.standing > 0) result["standing"] = bench_standing(tree, o.crowd);
   if (o.crowd.found > 0) result["cold_start"] = bench_cold_start(tree, o.crowd);
@@ -153,6 +159,9 @@ int main(int argc, char** argv) {
   app.add_option("--churn", o.crowd.churn_us,
                  "every so many microseconds a VMM starts a thread that ends at once");
   app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
+  app.add_option("--latency", o.latency,
+                 "of these, how many while placing is timed, without and beside busy CPUs");
+  app.add_option("--peers", o.peers, "lives that others manage, on v1 (libcgroup, cgrulesengd)");
   app.add_option("--bystander", o.bystander.lives,
                  "of these, how many while somebody's forks are timed, at 5 a second");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");

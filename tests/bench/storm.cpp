@@ -43,16 +43,15 @@ void rest_until(steady_clock::time_point when) {
                            std::chrono::duration_cast<std::chrono::milliseconds>(left));
 }
 
-std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start) {
+void rage(const live::Node& node, const Storm& storm, const Hooks& hooks) {
   std::deque<Life> running;
-  std::size_t misplaced = 0;
   const auto groups = [&] { return node.corner().find("kata-sandbox-").size(); };
   const auto before = groups();
   const auto begin = steady_clock::now();
   const auto end_one = [&] {
     rest_until(running.front().end);
     auto& sandbox = *running.front().sandbox;
-    if (!live::misplaced(sandbox, sandbox.truth()).empty()) ++misplaced;
+    if (hooks.on_end) hooks.on_end(sandbox, sandbox.truth());
     sandbox.end();
     running.pop_front();
   };
@@ -62,17 +61,24 @@ std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_s
     while (!running.empty() && running.front().end < at) end_one();
     rest_until(at);
     running.push_back({start(node, storm, i), steady_clock::now() + storm.length});
-    if (on_start) on_start(*running.back().sandbox);
+    if (hooks.on_start) hooks.on_start(*running.back().sandbox);
   }
   while (!running.empty()) end_one();
   if (!live::wait_until([&] { return groups() <= before; }))
     throw std::runtime_error("groups of ended sandboxes are left");
+}
+
+std::size_t misplaced_in(const live::Node& node, const Storm& storm) {
+  std::size_t misplaced = 0;
+  rage(node, storm, {.on_end = [&](const live::Sandbox& sandbox, const live::Truth& truth) {
+         if (!live::misplaced(sandbox, truth).empty()) ++misplaced;
+       }});
   return misplaced;
 }
 
 double cpu_per_life(const live::Node& node, const live::Daemon& daemon, const Storm& storm) {
   const auto before = live::cpu_time(daemon.pid());
-  (void)rage(node, storm);  // ignored: judged by the bench of lives
+  rage(node, storm);
   const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon.pid()) - before;
   return used.count() / static_cast<double>(storm.lives);
 }

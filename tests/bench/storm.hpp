@@ -19,14 +19,21 @@ struct Storm {
   bool kvm = true;  ///< their vCPUs are KVM's, and nothing else names them
 };
 
-/// Called as each sandbox starts.
-using OnStart = std::function<void(const live::Sandbox&)>;
+/// Value: what else happens in a storm.
+struct Hooks {
+  std::function<void(const live::Sandbox&)> on_start = {};
+  /// When its time is over, before it ends.
+  std::function<void(const live::Sandbox&, const live::Truth&)> on_end = {};
+};
 
 /// The pace of what is measured: returns at that moment, or at once if it has passed.
 void rest_until(std::chrono::steady_clock::time_point when);
 
-/// Everybody's life; returns how many were not in place in the middle of it.
-std::size_t rage(const live::Node& node, const Storm& storm, const OnStart& on_start = {});
+/// Everybody's life.
+void rage(const live::Node& node, const Storm& storm, const Hooks& hooks = {});
+
+/// How many of them are not in place in the end.
+[[nodiscard]] std::size_t misplaced_in(const live::Node& node, const Storm& storm);
 
 /// What each of these lives costs the daemon, in ms of CPU time.
 [[nodiscard]] double cpu_per_life(const live::Node& node, const live::Daemon& daemon,
