@@ -79,13 +79,19 @@ void Meter::measure_one(const SandboxId& id) {
   target->ram = [this, &id, vmm = target->vmm] {
     return ram_of(node_.world.proc, vmm, node_.inputs.inputs(id).inputs);
   };
+  target->ceiling = entry->ceiling;
   measure(tree, proc, clock, *target, entry->measuring);
   entry->overhead.note(entry->measuring.use.overhead, clock.now(), node_.config.reconcile_interval);
-  const bool told = std::any_of(entry->told.begin(), entry->told.end(), [](const auto& one) {
-    return one.condition == ConditionName::overhead_exceeded;
-  });
+  const auto told = [entry](ConditionName condition) {
+    return std::any_of(entry->told.begin(), entry->told.end(),
+                       [condition](const auto& one) { return one.condition == condition; });
+  };
   const auto recent = entry->overhead.measured().recent.value_or(0);
-  if (told != (recent > entry->view.overhead.memory_bytes)) node_.dirty(id);
+  const bool exceeded = recent > entry->view.overhead.memory_bytes;
+  const bool near = entry->measuring.near_limit.now().has_value();
+  if (told(ConditionName::overhead_exceeded) != exceeded ||
+      told(ConditionName::memory_near_limit) != near)
+    node_.dirty(id);
   if (const auto peak = entry->overhead.measured().peak)
     node_.chronicle.overhead(id.str(), start, *peak, target->ram);
 }

@@ -34,6 +34,7 @@ PassWorld Passes::pass_world() const {
 PassOrder Passes::order(const Entry& entry, const Assembled& assembled) const {
   PassOrder order{node_.config, assembled, std::nullopt};
   order.measured = entry.overhead.measured();
+  order.near_limit = entry.measuring.near_limit.now();
   const bool leave = node_.config.placement.existing == ExistingPolicy::leave;
   if (leave && !entry.adopted) order.managed_since = node_.managed_since;
   return order;
@@ -51,7 +52,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (ignorable(entry.record, assembled)) return forget(id);
   const auto result = run(id, why, entry, assembled);
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
-  if (result.last) track(id, entry, result.last->observed);
+  if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
     node_.scheduler.resume(id, why);
     return node_.waiters.passed(id, result.steps, result.failed_step, true);
@@ -144,7 +145,9 @@ void Passes::hear_groups(const SandboxId& id, Entry& entry) {
 }
 
 /// Whom the events concern that come from now on: also those between two parts of a pass.
-void Passes::track(const SandboxId& id, Entry& entry, const Observed& observed) {
+void Passes::track(const SandboxId& id, Entry& entry, const Round& last) {
+  const auto& observed = last.observed;
+  entry.ceiling = last.want.ceiling;
   for (const Pid pid : node_.sandboxes.index(id, entry)) node_.world.proc.forget(pid);
   if (node_.follower == nullptr) return;
   node_.follower->follow(id, observed);

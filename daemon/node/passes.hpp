@@ -22,7 +22,7 @@ class Passes final {
                                const Assembled& assembled);
   void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);
-  void track(const SandboxId& id, Entry& entry, const Observed& observed);
+  void track(const SandboxId& id, Entry& entry, const Round& last);
   void tell(const SandboxId& id, Entry& entry, const PassResult& result);
   void forget(const SandboxId& id);
   void collect_registration(const SandboxId& id, const Observed& observed);

@@ -38,13 +38,14 @@ struct Entry {
   Instant rests_until{0};              ///< see Node::changed
   std::optional<Instant> change_due;   ///< a look that waits until then
   std::optional<Glance> glance;
-  std::set<Pid> stirred;      ///< processes whose threads were heard of since
-  std::set<TaskKey> counted;  ///< vCPU threads that live and whose placing was counted
-  unsigned failures = 0;      ///< passes in a row
-  bool followed = false;      ///< what concerns it is watched
-  Measuring measuring;        ///< of its VM
-  OverheadTrack overhead;     ///< what has been measured of it
-  GroupCounters counters;     ///< when somebody asked for them last
+  std::set<Pid> stirred;                 ///< processes whose threads were heard of since
+  std::set<TaskKey> counted;             ///< vCPU threads that live and whose placing was counted
+  unsigned failures = 0;                 ///< passes in a row
+  bool followed = false;                 ///< what concerns it is watched
+  Measuring measuring;                   ///< of its VM
+  std::optional<MemoryCeiling> ceiling;  ///< of its memory, when it was looked at
+  OverheadTrack overhead;                ///< what has been measured of it
+  GroupCounters counters;                ///< when somebody asked for them last
   std::optional<Instant> asked_counters;
   bool adopted = false;    ///< placed although it ran before our first start
   std::vector<Pid> owned;  ///< processes that were proven to be its own

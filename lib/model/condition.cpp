@@ -12,6 +12,8 @@ constexpr std::array<ConditionInfo, kConditionCount> kConditions = {{
      "f08db22fd293456ab170fab23d90fbac"},
     {ConditionName::overhead_exceeded, "OverheadExceeded", Severity::warning,
      "517d59a461ba4cd093bdcc28362886d3"},
+    {ConditionName::memory_near_limit, "MemoryNearLimit", Severity::warning,
+     "b8505520291c4030ab941bbeee5736d9"},
     {ConditionName::parent_undersized, "ParentUndersized", Severity::error,
      "f3faa8e879ea47238ad5cfbc1d74bd1c"},
     {ConditionName::vm_larger_than_limit, "VmLargerThanLimit", Severity::info,

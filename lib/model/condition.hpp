@@ -18,6 +18,7 @@ enum class ConditionName : std::uint8_t {
   invalid_annotation,
   overhead_implausible,
   overhead_exceeded,
+  memory_near_limit,
   parent_undersized,
   vm_larger_than_limit,
   limit_below_usage,

@@ -15,6 +15,7 @@
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/process.hpp"
+#include "model/usage.hpp"
 #include "model/wanted_file.hpp"
 
 namespace kcg {
@@ -104,7 +105,8 @@ struct Desired {
   bool act = false;            ///< false: nothing is to be made or moved (yet)
   std::string waiting_for;     ///< why not, for people
   Overhead overhead;
-  History history;  ///< the observed one, brought up to date
+  std::optional<MemoryCeiling> ceiling;  ///< of what is charged to the sandbox
+  History history;                       ///< the observed one, brought up to date
   std::vector<WantedSubtree> enables;
   std::vector<WantedGroup> groups;  ///< parents before children
   std::vector<WantedProcess> processes;

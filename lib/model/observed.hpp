@@ -79,11 +79,12 @@ struct Observed {
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
   std::optional<PendingJob> pending;
-  bool kvm_incomplete = false;         ///< KVM knows vCPUs that have not run yet
-  std::int64_t created = 0;            ///< seconds since the epoch: start of VMM, else shim
-  std::optional<ChargeSample> charge;  ///< v2, once, some time after placement
-  OverheadMeasured measured;           ///< by then; a look measures nothing
-  std::uint64_t vmm_age_ms = 0;        ///< since the VMM process was made; 0 without a VMM
+  bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
+  std::int64_t created = 0;             ///< seconds since the epoch: start of VMM, else shim
+  std::optional<ChargeSample> charge;   ///< v2, once, some time after placement
+  OverheadMeasured measured;            ///< by then; a look measures nothing
+  std::optional<NearLimit> near_limit;  ///< likewise
+  std::uint64_t vmm_age_ms = 0;         ///< since the VMM process was made; 0 without a VMM
   History history;
   /// What exists and could not be read, and why. Nothing is concluded from it: nothing is removed,
   /// lifted or taken for ended. Of groups nothing is changed either.

@@ -44,6 +44,20 @@ struct OverheadMeasured {
   bool operator==(const OverheadMeasured&) const = default;
 };
 
+/// Value: the smallest of the limits that hold for the memory of a group.
+struct MemoryCeiling {
+  std::uint64_t bytes = 0;
+  std::string group;  ///< whose it is: the group itself, or one above it
+  bool operator==(const MemoryCeiling&) const = default;
+};
+
+/// Value: memory that has come near its limit.
+struct NearLimit {
+  std::uint64_t kept = 0;  ///< bytes that cannot simply be reclaimed: without files
+  MemoryCeiling limit;
+  bool operator==(const NearLimit&) const = default;
+};
+
 /// Value: counters of one group's CPU time. They only grow while the group lives.
 struct CpuCounters {
   std::optional<std::uint64_t> usage_usec, throttled_usec, throttled_periods;

@@ -72,6 +72,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.history = record.history;
   observed.creation_recorded = context.creation_recorded;
   observed.measured = context.measured;
+  observed.near_limit = context.near_limit;
 
   const auto inside = observe_groups(tree, config, record, observed);
   observed.pending = open_job(observed, record.scope.pending);

@@ -24,8 +24,9 @@ struct ObserveContext {
   /// Sandboxes whose VMM started before this (clock ticks since boot) are left alone unless they
   /// carry our mark; nullopt: every sandbox is placed.
   std::optional<std::uint64_t> managed_since;
-  bool creation_recorded = false;  ///< our run directory says that we create its groups
-  OverheadMeasured measured;       ///< what its overhead was last
+  bool creation_recorded = false;       ///< our run directory says that we create its groups
+  OverheadMeasured measured;            ///< what its overhead was last
+  std::optional<NearLimit> near_limit;  ///< its memory, as measured last
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

@@ -45,6 +45,17 @@ class CounterFiles final {
   bool unified_ = false;
 };
 
+/// Use without files that can be reclaimed; where they do not matter, with them.
+std::optional<std::uint64_t> kept_of(const CounterFiles& files, const std::string& usage,
+                                     const MemoryCeiling& limit) {
+  const auto used = parse_u64(trim(usage));
+  if (!used) return std::nullopt;
+  if (!NearLimitTrack::matters(*used, limit)) return *used;
+  const auto counters = files.with(usage);
+  if (!counters.files) return std::nullopt;
+  return *used - std::min(*used, *counters.files);
+}
+
 /// A look at the mappings of one VMM.
 class Look final {
  public:
@@ -147,6 +158,8 @@ void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
   }
   const CounterFiles files(tree, target.group);
   const auto usage = files.usage();
+  measuring.near_limit.note(target.ceiling ? kept_of(files, usage, *target.ceiling) : std::nullopt,
+                            target.ceiling);
   if (still_holds(measuring, parse_u64(trim(usage)), clock.now())) return;
   const auto counters = files.with(usage);
   const auto found = Look(proc, target, measuring, counters, clock.now()).take();

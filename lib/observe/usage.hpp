@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "cgroup/tree.hpp"
 #include "identify/prove.hpp"
+#include "measure/near_limit.hpp"
 #include "measure/overhead.hpp"
 #include "model/view.hpp"
 #include "proc/view.hpp"
@@ -25,9 +26,10 @@ struct MeasureTarget {
   TaskKey vmm;  ///< the process that has mapped the guest's RAM
   /// Bytes of RAM that the VM has, if anybody says so; asked where its mappings are looked at.
   std::function<std::optional<std::uint64_t>()> ram = {};
+  std::optional<MemoryCeiling> ceiling = {};  ///< nullopt: its group has no limit
 };
 
-/// nullopt: it has no group of its own, or no VM of it runs here. `ram` is left out.
+/// nullopt: it has no group of its own, or no VM of it runs here. `ram` and `ceiling` are left out.
 [[nodiscard]] std::optional<MeasureTarget> measure_target(const SandboxView& view,
                                                           const std::set<Trusted>& trusted);
 
@@ -47,6 +49,7 @@ struct Measuring {
 
   TaskKey vmm;
   MemoryUse use;  ///< the last one
+  NearLimitTrack near_limit;
   GuestLook guest;
   Instant look_at{0};                   ///< when its mappings are looked at next
   Instant counted_at{0};                ///< when the last one was taken
@@ -56,6 +59,7 @@ struct Measuring {
 
 /// One measurement; `measuring` begins anew with another VMM. What is measured of private RAM is as
 /// old as the last look at it, and the rest is at most kCountPause old where the sum stands still.
+/// Whether it comes near its limit is as old as the measurement.
 void measure(const CgroupTree& tree, ProcView& proc, const Clock& clock,
              const MeasureTarget& target, Measuring& measuring);
 

@@ -55,6 +55,7 @@ struct PassOrder {
   PassProgress so_far{};                       ///< of an unfinished pass
   unsigned failures = 0;                       ///< passes before this one that failed, in a row
   OverheadMeasured measured{};                 ///< what its overhead was last
+  std::optional<NearLimit> near_limit = std::nullopt;  ///< its memory, as measured last
   /// Where all that was planned is done: how much later the look comes that finds nothing left, if
   /// nothing asks for one before. nullopt: at once.
   std::optional<Instant> confirm_after = std::nullopt;

@@ -116,6 +116,16 @@ std::optional<Condition> overhead_exceeded(const Observed& observed, const Overh
       declared ? Severity::warning : Severity::info};
 }
 
+/// Told while there is still time: what is beyond the limit is killed.
+std::optional<Condition> memory_near_limit(const Observed& observed) {
+  if (!observed.near_limit) return std::nullopt;
+  const auto& [kept, limit] = *observed.near_limit;
+  return Condition{ConditionName::memory_near_limit,
+                   fmt::format("{} are in use without files that can be reclaimed, and {} allows "
+                               "{}: the kernel kills when it has no more to give",
+                               bytes_text(kept), limit.group, bytes_text(limit.bytes))};
+}
+
 /// What could not be read, for people; a crowd of it is one trouble.
 Condition unread(const Observed& observed) {
   constexpr std::size_t kNamed = 3;
@@ -162,6 +172,7 @@ Desired decide(const Config& config, const Observed& observed) {
   }
   want.sandbox_cgroup = paths->sandbox;
   want.overhead_cgroup = paths->overhead.value_or(CgroupPath());
+  want.ceiling = memory_ceiling(observed, paths->overhead.value_or(paths->sandbox));
 
   const auto sizing =
       size(config, observed.inputs, sizing_request(observed, want.layout, want.sandbox_cgroup));
@@ -194,6 +205,7 @@ Desired decide(const Config& config, const Observed& observed) {
     want.conditions.push_back(std::move(*differs));
   if (auto exceeded = overhead_exceeded(observed, want.overhead))
     want.conditions.push_back(std::move(*exceeded));
+  if (auto near = memory_near_limit(observed)) want.conditions.push_back(std::move(*near));
   if (auto elsewhere = charged_elsewhere(observed))
     want.conditions.push_back(std::move(*elsewhere));
   want.processes = wanted_processes(config, observed, want.form, *paths, usable);

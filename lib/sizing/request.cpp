@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sizing/request.hpp"
 
+#include <utility>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "kernel/limit_text.hpp"
@@ -25,15 +27,13 @@ std::optional<std::uint64_t> quota_of(const GroupState* group) {
 /// Smallest limits among the ancestors of the sandbox group.
 SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
   SizingParent parent;
+  if (auto ceiling = memory_ceiling(observed, sandbox.parent())) {
+    parent.smallest_memory_max = ceiling->bytes;
+    parent.smallest_memory_group = std::move(ceiling->group);
+  }
   for (const auto& h : observed.host.hierarchies) {
     for (CgroupPath path = sandbox.parent();; path = path.parent()) {
       const auto* group = observed.group({h.name, path});
-      const auto memory = number(group, h.unified ? "memory.max" : "memory.limit_in_bytes");
-      if (memory && *memory < kUnlimitedMemory &&
-          (!parent.smallest_memory_max || *memory < *parent.smallest_memory_max)) {
-        parent.smallest_memory_max = memory;
-        parent.smallest_memory_group = path.str();
-      }
       const auto quota = quota_of(group);
       if (quota && (!parent.smallest_quota_us || *quota < *parent.smallest_quota_us)) {
         parent.smallest_quota_us = quota;
@@ -75,6 +75,20 @@ std::optional<std::uint64_t> memory_option(std::string_view option) {
 }
 
 }  // namespace
+
+std::optional<MemoryCeiling> memory_ceiling(const Observed& observed, const CgroupPath& group) {
+  std::optional<MemoryCeiling> found;
+  for (const auto& h : observed.host.hierarchies) {
+    for (CgroupPath path = group;; path = path.parent()) {
+      const auto bytes = number(observed.group({h.name, path}),
+                                h.unified ? "memory.max" : "memory.limit_in_bytes");
+      if (bytes && *bytes < kUnlimitedMemory && (!found || *bytes < found->bytes))
+        found = MemoryCeiling{*bytes, path.str()};
+      if (path.is_root()) break;
+    }
+  }
+  return found;
+}
 
 std::optional<std::uint64_t> qemu_memory(const std::vector<std::string>& args) {
   std::optional<std::uint64_t> found;

@@ -18,6 +18,10 @@ namespace kcg {
 [[nodiscard]] SizingRequest sizing_request(const Observed& observed, Layout layout,
                                            const CgroupPath& sandbox);
 
+/// What was read of the group and of those above it; nullopt: none of them has a limit.
+[[nodiscard]] std::optional<MemoryCeiling> memory_ceiling(const Observed& observed,
+                                                          const CgroupPath& group);
+
 /// RAM that a QEMU of these arguments boots with, in bytes; the last -m counts. nullopt: none that
 /// can be read.
 [[nodiscard]] std::optional<std::uint64_t> qemu_memory(const std::vector<std::string>& args);

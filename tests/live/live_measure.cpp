@@ -152,6 +152,27 @@ TEST_P(LiveMeasure, OfRamOnHugePages) {
   expect_overhead(*sandbox, 0);
 }
 
+TEST_P(LiveMeasure, WhoComesNearItsLimitIsToldUntilThereIsRoom) {
+  constexpr std::uint64_t kLimit = (128 + 64 + 96) * kMib;  // of boot, containers and overhead
+  start_daemon({.config = "[measure]\ninterval = \"1s\"\n"});
+  const auto sandbox = node_->sandbox(
+      {.annotations = {{"io.katacontainers.config.hypervisor.memory_overhead", "96"},
+                       {"io.kubernetes.cri.sandbox-memory", std::to_string(64 * kMib)}}});
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  ASSERT_TRUE(wait_until([&] { return counter(*sandbox, "memory.limit_in_bytes") == kLimit; }));
+  const auto more = kLimit / 100 * 97 - counter(*sandbox, "memory.usage_in_bytes");
+  (void)sandbox->ask(fmt::format("fill-memory {}", more / kMib));  // ignored: it throws
+  const auto told = [this](const std::string& what) {
+    return wait_until([&] { return daemon_->log().find(what) != std::string::npos; });
+  };
+  EXPECT_TRUE(told(fmt::format("sandbox '{}': MemoryNearLimit: ", sandbox->id())));
+  EXPECT_TRUE(told(fmt::format("{} allows {} MiB", sandbox->group(), kLimit / kMib)));
+  sandbox->run_container({"one", "app", 256 * kMib, 50'000});
+  EXPECT_TRUE(told(fmt::format("sandbox '{}': MemoryNearLimit cleared", sandbox->id())));
+  EXPECT_EQ(daemon_->log().find("OomKilled"), std::string::npos);
+}
+
 KCG_ON_TREE(LiveMeasure, v1);
 
 }  // namespace

@@ -19,6 +19,7 @@ Round SandboxWorld::look() {
 PassOrder SandboxWorld::order() const {
   PassOrder order{scenario.config, assembled,       context.managed_since, {},
                   failures,        context.measured};
+  order.near_limit = context.near_limit;
   order.confirm_after = confirm_after;
   return order;
 }

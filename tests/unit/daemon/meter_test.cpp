@@ -54,12 +54,13 @@ class Metering : public Reconciling {
         fmt::format("anon {}\nshmem {}\ninactive_file 0\nactive_file 0", overhead, 100 * kMib));
   }
   [[nodiscard]] OverheadMeasured measured() { return reconciler_->api().overhead("x"); }
-  [[nodiscard]] bool exceeded() {
-    const auto conditions = conditions_of(reconciler_->api().list(false).at(0));
-    return std::any_of(conditions.begin(), conditions.end(), [](const Condition& one) {
-      return one.condition == ConditionName::overhead_exceeded;
-    });
+  /// "": it does not hold.
+  [[nodiscard]] std::string told_text(ConditionName condition) {
+    for (const auto& one : conditions_of(reconciler_->api().list(false).at(0)))
+      if (one.condition == condition) return one.text;
+    return "";
   }
+  [[nodiscard]] bool exceeded() { return told_text(ConditionName::overhead_exceeded) != ""; }
   /// Waits for the loop's next event; false: not for so long.
   template <class Done>
   bool until(Done done) {
@@ -123,6 +124,22 @@ TEST_F(Metering, WhoUsesMoreThanWasDeclaredIsToldWithoutAResync) {
   uses(65 * kMib);
   EXPECT_TRUE(until([&] { return exceeded(); }));
   EXPECT_EQ(reconciler_->api().list(false).at(0).state, SandboxState::degraded);
+}
+
+TEST_F(Metering, WhoComesNearALimitIsToldWithoutAResync) {
+  const GroupRef pod{"v2", CgroupPath::parse("/kubepods/pod1").value()};
+  tree_.set_file(pod, "memory.max", std::to_string(200 * kMib));
+  begin();
+  uses(30 * kMib);  // and 100 MiB of the guest
+  ASSERT_TRUE(until([&] { return measured().used == 30 * kMib; }));
+  EXPECT_EQ(told_text(ConditionName::memory_near_limit), "");
+  uses(95 * kMib);
+  EXPECT_TRUE(until([&] { return told_text(ConditionName::memory_near_limit) != ""; }));
+  EXPECT_NE(told_text(ConditionName::memory_near_limit).find("/kubepods/pod1 allows 200 MiB"),
+            std::string::npos)
+      << told_text(ConditionName::memory_near_limit);
+  uses(30 * kMib);
+  EXPECT_TRUE(until([&] { return told_text(ConditionName::memory_near_limit) == ""; }));
 }
 
 TEST_F(Metering, WhoAsksOftenIsAnsweredFromWhatWasRead) {

@@ -95,6 +95,43 @@ TEST(MeasuredUsage, WhatStandsStillCostsOneFile) {
   EXPECT_EQ(one.use().overhead, 48 * kMib + 2 * Measuring::kSame) << "the sum has moved";
 }
 
+/// Private RAM, whose parts are looked at rarely, is the case in which it must not wait for them.
+TEST(MeasuredUsage, WhatComesNearItsLimitIsSeenAtOnce) {
+  for (const auto mode : {HierarchyMode::v2, HierarchyMode::v1}) {
+    SCOPED_TRACE(name(mode));
+    Measured one(mode);
+    one.target.ceiling = MemoryCeiling{200 * kMib, "/kubepods/pod1"};
+    one.map({ram(false, 100 * kMib)});
+    const auto near = [&one](std::uint64_t used) {
+      one.charge(used, used - 2 * kMib, 0);  // and 2 MiB of files
+      (void)one.use();
+      return one.measuring.near_limit.now();
+    };
+    EXPECT_FALSE(near(193 * kMib));
+    EXPECT_FALSE(near(191 * kMib)) << "without its files it is below 95 %";
+    EXPECT_FALSE(near(193 * kMib));
+    const NearLimit wanted{191 * kMib, *one.target.ceiling};
+    EXPECT_EQ(near(193 * kMib), wanted);
+    EXPECT_TRUE(near(183 * kMib)) << "it is told until it is below 90 %";
+    EXPECT_FALSE(near(181 * kMib));
+  }
+}
+
+TEST(MeasuredUsage, FarFromItsLimitNothingMoreIsRead) {
+  Measured one;
+  one.target.ceiling = MemoryCeiling{1000 * kMib, "/kubepods/pod1"};
+  one.map({ram(true)});
+  one.charge(200 * kMib, 30 * kMib, 150 * kMib);
+  (void)one.use();
+  unsigned reads = 0;
+  one.world.tree.on_read([&] {
+    ++reads;
+    return 0;
+  });
+  (void)one.use();
+  EXPECT_EQ(reads, 1U);
+}
+
 TEST(MeasuredUsage, PrivateRamIsLookedAtRarely) {
   Measured one;
   one.map({ram(false, 100 * kMib)});

@@ -199,6 +199,9 @@ const Row kRows[] = {
        w.context.measured = {400 * kMib, 400 * kMib, 400 * kMib};
      },
      [](auto& w) { w.context.measured = {350 * kMib, 350 * kMib, 400 * kMib}; }},
+    {memory_near_limit, v2,
+     [](auto& w) { w.context.near_limit = {980 * kMib, {1024 * kMib, w.pod_group}}; },
+     [](auto& w) { w.context.near_limit.reset(); }},
     {charged_elsewhere, v2,
      [](auto& w) {
        w.proc.set_charged_memory(w.vmm, std::uint64_t{1} << 30);

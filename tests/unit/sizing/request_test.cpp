@@ -44,5 +44,29 @@ TEST(SizingRequest, QemuSaysHowMuchMemoryItBootsWith) {
   }
 }
 
+TEST(SizingRequest, TheSmallestLimitFromTheGroupUpwardsIsItsCeiling) {
+  const auto path = [](const char* text) { return CgroupPath::parse(text).value(); };
+  const auto ceiling = [&](std::map<std::string, std::string> limits, const char* file) {
+    Observed observed;
+    const bool v2 = std::string_view(file) == "memory.max";
+    Hierarchy hierarchy;
+    hierarchy.name = v2 ? "v2" : "memory";
+    hierarchy.unified = v2;
+    observed.host.hierarchies = {hierarchy};
+    for (const auto& [group, limit] : limits)
+      observed.groups[{hierarchy.name, path(group.c_str())}].files[file] = limit;
+    return memory_ceiling(observed, path("/pods/pod1/x"));
+  };
+  const auto* v2 = "memory.max";
+  const auto* v1 = "memory.limit_in_bytes";
+  EXPECT_EQ(ceiling({}, v2), std::nullopt);
+  EXPECT_EQ(ceiling({{"/pods/pod1/x", "max"}, {"/pods", "max"}}, v2), std::nullopt);
+  EXPECT_EQ(ceiling({{"/pods/pod1", "9223372036854771712"}}, v1), std::nullopt);
+  EXPECT_EQ(ceiling({{"/pods/pod1/x", "7"}, {"/pods/pod1", "9"}}, v2),
+            (MemoryCeiling{7, "/pods/pod1/x"}));
+  EXPECT_EQ(ceiling({{"/pods/pod1/x", "7"}, {"/pods/pod1", "5"}, {"/pods", "6"}}, v1),
+            (MemoryCeiling{5, "/pods/pod1"}));
+}
+
 }  // namespace
 }  // namespace kcg
