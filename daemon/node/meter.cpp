@@ -19,7 +19,18 @@ constexpr Instant kMeterSlice = std::chrono::milliseconds(2);
 
 void Meter::configure() {
   ++configuration_;
+  if (!node_.config.measure_interval) forget();
   round_later();
+}
+
+/// What nobody measures any more is not told any more. The peak is known to the chronicle.
+void Meter::forget() {
+  for (const auto& id : node_.sandboxes.published()) {
+    auto* entry = node_.sandboxes.find(id);
+    entry->measuring = {};
+    entry->overhead = {};
+    node_.dirty(id);
+  }
 }
 
 void Meter::round_later() {

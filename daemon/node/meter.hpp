@@ -24,6 +24,7 @@ class Meter final {
   [[nodiscard]] std::optional<SandboxUsage> usage(const SandboxId& id);
 
  private:
+  void forget();
   void round_later();
   [[nodiscard]] bool go_on();
   void measure_one(const SandboxId& id);

@@ -167,6 +167,20 @@ TEST_F(Metering, NothingIsMeasuredWhereNobodyWantsIt) {
   EXPECT_TRUE(until([&] { return measured().used == 30 * kMib; }));
 }
 
+TEST_F(Metering, WhatIsNotMeasuredAnyMoreIsNotTold) {
+  begin();
+  uses(65 * kMib);
+  ASSERT_TRUE(until([&] { return exceeded(); }));
+  config_.measure_interval.reset();
+  reconciler_->api().set_config_reader([this] { return Result<Config>(config_); });
+  ASSERT_TRUE(reconciler_->api().reload());
+  EXPECT_TRUE(until([&] { return !exceeded(); }));
+  EXPECT_EQ(measured(), OverheadMeasured{});
+  config_.measure_interval = milliseconds(1);
+  ASSERT_TRUE(reconciler_->api().reload());
+  EXPECT_TRUE(until([&] { return measured().peak == 65 * kMib && exceeded(); }));
+}
+
 TEST_F(Metering, AReloadEndsTheRoundsOfBefore) {
   begin();
   uses(30 * kMib);
