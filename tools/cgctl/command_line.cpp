@@ -70,6 +70,10 @@ void add_reading_verbs(CLI::App& app, Options& o) {
   list.add_flag("--all", o.all, "Also show bundles that are not managed, and why");
   list.add_flag("--failing", o.failing,
                 "Only those with a warning or an error; exit status 4 if there are any");
+  list.add_option("-l,--label", o.labels, "Only pods with this label; all of them, if repeated")
+      ->type_name("KEY[=VALUE]")
+      ->expected(1)
+      ->take_all();
   add_id(add_verb(app, o, Verb::show, "show", "Show everything about one sandbox"), o, true);
   add_id(add_verb(app, o, Verb::tree, "tree", "Draw the groups with members, limits and usage"), o,
          false);

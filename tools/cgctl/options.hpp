@@ -85,6 +85,7 @@ struct Options {
   bool brief = false;   ///< of status: no verb was given
   bool all = false;
   bool failing = false;
+  std::vector<std::string> labels;  ///< of list: KEY or KEY=VALUE; who has all of them is shown
   bool detailed_exit = false;
   bool adopt = false;
   bool once = false;   ///< of top

@@ -43,11 +43,34 @@ Status keep_failing(Source& source, std::vector<SandboxView>& views) {
   return {};
 }
 
+/// "app=web", or "app" whatever its value.
+bool has_label(const SandboxView& view, std::string_view wanted) {
+  const auto equals = wanted.find('=');
+  const auto it = view.asked.labels.find(std::string(wanted.substr(0, equals)));
+  return it != view.asked.labels.end() &&
+         (equals == std::string_view::npos || it->second == wanted.substr(equals + 1));
+}
+
+/// Labels may be long, so a list does not bring them: each is asked for its own.
+Status keep_labelled(Source& source, const std::vector<std::string>& labels,
+                     std::vector<SandboxView>& views) {
+  if (auto status = look_closer(source, views); !status) return status;
+  std::erase_if(views, [&](const SandboxView& view) {
+    return !std::all_of(labels.begin(), labels.end(),
+                        [&](const std::string& label) { return has_label(view, label); });
+  });
+  return {};
+}
+
 Result<Answer> list(const Options& options, const Style& style, Source& source) {
   auto views = source.list(options.all);
   if (!views) return forward(views.error());
   const auto managed = static_cast<std::size_t>(std::count_if(
       views->begin(), views->end(), [](const SandboxView& v) { return v.ignored.empty(); }));
+  if (!options.labels.empty()) {
+    const auto status = keep_labelled(source, options.labels, *views);
+    if (!status) return forward(status.error());
+  }
   if (options.failing) {
     if (auto status = keep_failing(source, *views); !status) return forward(status.error());
   }

@@ -35,6 +35,13 @@ TEST(CommandLine, GlobalOptionsBeforeAndAfterTheVerb) {
   }
 }
 
+TEST(CommandLine, LabelsMayBeRepeated) {
+  const auto line = parse({"list", "-l", "app=web", "--label", "tier"});
+  ASSERT_FALSE(line.exit) << line.err;
+  EXPECT_EQ(line.options.labels, (std::vector<std::string>{"app=web", "tier"}));
+  EXPECT_TRUE(parse({"list", "--label"}).exit) << "without a label";
+}
+
 TEST(CommandLine, EachVerb) {
   const struct {
     std::vector<const char*> arguments;

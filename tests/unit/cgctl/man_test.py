@@ -16,7 +16,7 @@ def help_of(program: str, *verb: str) -> str:
 
 
 def options_of(help_text: str) -> set[str]:
-    return set(re.findall(r"^\s+(?:-h,)?--([a-z][a-z-]+)", help_text, re.MULTILINE))
+    return set(re.findall(r"^\s+(?:-[a-z],)?--([a-z][a-z-]+)", help_text, re.MULTILINE))
 
 
 def verbs_of(help_text: str) -> list[str]:
@@ -32,7 +32,7 @@ def section(page: str, title: str) -> str:
 
 
 def page_options(text: str) -> set[str]:
-    return set(re.findall(r"^\.It (?:Fl h , )?Fl -([a-z-]+)", text, re.MULTILINE))
+    return set(re.findall(r"^\.It (?:Fl [a-z] , )?Fl -([a-z-]+)", text, re.MULTILINE))
 
 
 def verb_sections(page: str) -> dict[str, str]:

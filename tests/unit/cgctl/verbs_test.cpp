@@ -122,6 +122,25 @@ TEST(List, WhatIsRepairedAtOnceDoesNotFail) {
   EXPECT_EQ(shown->out.find("bare"), std::string::npos) << shown->out;
 }
 
+TEST(List, LabelsSelectWhoHasAllOfThem) {
+  const auto shows = [](std::vector<std::string> labels) {
+    FakeSource source;
+    auto o = options(Verb::list);
+    o.labels = std::move(labels);
+    const auto answer = look(o, {}, source);
+    return answer && answer->out.find("default/nginx") != std::string::npos;
+  };
+  const auto sample = samples::degraded();
+  const auto& [key, value] = *sample.asked.labels.begin();
+  EXPECT_TRUE(shows({key}));
+  EXPECT_TRUE(shows({key + "=" + value}));
+  EXPECT_TRUE(shows({key, key + "=" + value}));
+  EXPECT_FALSE(shows({key + "=" + value + "x"}));
+  EXPECT_FALSE(shows({key + "="}));
+  EXPECT_FALSE(shows({key, "no-such-label"}));
+  EXPECT_FALSE(shows({""}));
+}
+
 TEST(List, AllAddsIgnoredBundlesWithTheReason) {
   FakeSource source;
   auto o = options(Verb::list);
