@@ -47,12 +47,16 @@ Result<Pid> start_helper(const Options& o, const Fd& socket) {
 
 Result<Pid> start_vmm(const Options& o, const Fd& qmp) {
   const auto kvm = use_kvm(o.accel);
+  // An emulator would map 1 GiB for what it has translated: more than the guest's RAM.
+  const char* const accel = kvm ? "kvm" : "tcg,tb-size=16";
   std::vector<std::string> argv = {
       o.vmm,
       "-name",
       "sandbox-" + o.id + (o.thread_names ? ",debug-threads=on" : ""),
       "-machine",
-      kvm ? "q35,accel=kvm" : "q35,accel=tcg",
+      "q35",
+      "-accel",
+      accel,
       "-cpu",
       kvm ? "host,pmu=off,-arch-capabilities" : "qemu64",
       "-m",
