@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lives.hpp"
 
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "baseline.hpp"
+#include "echo.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
 #include "support/nri_engine.hpp"
@@ -35,36 +33,6 @@ std::size_t count_looks(live::Tree tree, const Storm& storm) {
   rage(node, storm);
   return daemon->looks();
 }
-
-/// Resource: somebody who has nothing else to do than to answer.
-class Echo final {
- public:
-  Echo() {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-      throw std::runtime_error("socketpair");
-    ours_ = Fd(ends[0]);
-    thread_ = std::thread([theirs = Fd(ends[1])] {
-      for (char byte = 0; ::read(theirs.get(), &byte, 1) == 1;)
-        if (::write(theirs.get(), &byte, 1) != 1) return;
-    });
-  }
-  ~Echo() {
-    ours_.reset();
-    thread_.join();
-  }
-  Echo(const Echo&) = delete;
-  Echo& operator=(const Echo&) = delete;
-  void call() const {
-    char byte = 0;
-    if (::write(ours_.get(), &byte, 1) != 1 || ::read(ours_.get(), &byte, 1) != 1)
-      throw std::runtime_error("the echo is gone");
-  }
-
- private:
-  Fd ours_;
-  std::thread thread_;
-};
 
 /// Resource: somebody who starts processes that end at once, 200 a second.
 class Bystander final {

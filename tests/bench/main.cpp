@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "baseline.hpp"
+#include "chain.hpp"
 #include "crowd.hpp"
 #include "latency.hpp"
 #include "lives.hpp"
@@ -40,6 +41,7 @@ struct Options {
   Storm bystander{0, 5};
   std::size_t latency = 0;
   std::size_t peers = 0;
+  Chain chain;
 };
 
 double ratio(const std::vector<Micros>& of, const std::vector<Micros>& to) {
@@ -106,6 +108,7 @@ Json bench_tree(const Options& o, Tree tree) {
   if (o.latency > 0) result["latency"] = bench_latency(tree, {o.latency, o.storm.rate});
   if (o.peers > 0 && tree == Tree::v1) result["peers"] = bench_peers(o.peers);
   if (o.bystander.lives > 0) result["bystander"] = bench_bystander(tree, o.bystander);
+  if (o.chain.pairs > 0) result["chain"] = bench_chain(tree, o.chain);
   if (o.crowd.standing > 0) result["standing"] = bench_standing(tree, o.crowd);
   if (o.crowd.found > 0) result["cold_start"] = bench_cold_start(tree, o.crowd);
   if (o.crowd.churn_us > 0) result["churn"] = bench_churn(tree, o.crowd);
@@ -164,6 +167,9 @@ int main(int argc, char** argv) {
   app.add_option("--peers", o.peers, "lives that others manage, on v1 (libcgroup, cgrulesengd)");
   app.add_option("--bystander", o.bystander.lives,
                  "of these, how many while somebody's forks are timed, at 5 a second");
+  app.add_option("--chain", o.chain.pairs,
+                 "pairs of runs in which pods start at once, with our NRI plugin and without");
+  app.add_option("--pods", o.chain.pods, "how many start at once in each of these");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
   CLI11_PARSE(app, argc, argv);
