@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "base/printable.hpp"
-#include "record/condition_news.hpp"
+#include "history/condition_news.hpp"
 
 namespace kcg {
 

@@ -9,7 +9,7 @@
 #include "base/utf8.hpp"
 #include "daemon/bus/names.hpp"
 #include "daemon/bus/node_calls.hpp"
-#include "record/condition_news.hpp"
+#include "history/condition_news.hpp"
 #include "show/history_documents.hpp"
 
 namespace kcg::bus {

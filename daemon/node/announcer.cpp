@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "history/condition_news.hpp"
 #include "plan/diff.hpp"
-#include "record/condition_news.hpp"
 #include "record/outcomes.hpp"
 #include "show/view.hpp"
 

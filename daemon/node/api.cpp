@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "config/reload.hpp"
-#include "record/condition_news.hpp"
+#include "history/condition_news.hpp"
 #include "show/history_documents.hpp"
 #include "show/survey_documents.hpp"
 #include "show/view.hpp"

@@ -16,7 +16,7 @@
 #include "daemon/node/overheads.hpp"
 #include "daemon/node/turns.hpp"
 #include "daemon/state_store.hpp"
-#include "record/histories.hpp"
+#include "history/histories.hpp"
 
 namespace kcg {
 

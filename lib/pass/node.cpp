@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
+#include "history/condition_news.hpp"
 #include "observe/usage.hpp"
 #include "pass/found_node.hpp"
-#include "record/condition_news.hpp"
 
 namespace kcg {
 

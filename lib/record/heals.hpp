@@ -7,21 +7,12 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "model/repair.hpp"
 #include "record/record.hpp"
 
 namespace kcg {
-
-/// Value: one thing that somebody had undone, and that was put back.
-struct Repair {
-  std::string file;     ///< "": a thread or a process was moved
-  GroupRef group;       ///< of the file; else where it belongs
-  std::string found;    ///< the file's text; else the group where it was
-  std::string written;  ///< the file's text; else who: "15390"
-  bool operator==(const Repair&) const = default;
-};
 
 /// Remembers what this report wrote, counts what it had to put back, and decides how long a
 /// contested thing is left alone. `round` counts from 1 within a pass. Returns what somebody

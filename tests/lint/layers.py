@@ -18,6 +18,7 @@ LAYER = {
     "sizing": 3,
     "plan": 4,
     "record": 4,
+    "history": 4,
     "show": 4,
     "cgroup": 5,
     "proc": 5,

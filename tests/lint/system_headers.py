@@ -7,8 +7,8 @@ import lint
 
 PURE = tuple(
     f"lib/{room}"
-    for room in ("model", "kernel", "oci", "nri", "config", "identify", "layout", "sizing", "plan",
-                 "record", "show")
+    for room in ("model", "kernel", "oci", "nri", "config", "identify", "layout", "measure", "sizing",
+                 "plan", "record", "history", "show")
 )
 # In a pure layer: standard headers without I/O or threads, and these.
 PURE_LIBRARIES = ("fmt/", "nlohmann/", "toml++/", "tl/")

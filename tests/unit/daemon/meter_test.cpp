@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "base/units.hpp"
+#include "history/condition_news.hpp"
 #include "observe/survey_file.hpp"
-#include "record/condition_news.hpp"
 #include "show/survey_documents.hpp"
 #include "unit/daemon/reconciling.hpp"
 

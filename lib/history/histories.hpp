@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "history/condition_news.hpp"
 #include "model/plan.hpp"
+#include "model/repair.hpp"
 #include "model/sandbox_history.hpp"
 #include "model/view.hpp"
-#include "record/condition_news.hpp"
-#include "record/heals.hpp"
 
 namespace kcg {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/condition_news.hpp"
+#include "history/condition_news.hpp"
 
 #include <gtest/gtest.h>
 

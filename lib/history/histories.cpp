@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/histories.hpp"
+#include "history/histories.hpp"
 
 #include <algorithm>
 #include <tuple>
