@@ -3,7 +3,6 @@
 
 #include "layout/scope.hpp"
 #include "plan/diff_parts.hpp"
-#include "plan/start_scope.hpp"
 
 namespace kcg {
 
@@ -27,13 +26,12 @@ void keep_what_stands(const Observed& observed, Plan& plan) {
 Plan compare(const Observed& observed, const Desired& desired) {
   Plan plan;
   if (!desired.act || waits_for_scope(observed.pending)) return plan;
+  steps::Steps todo(observed, desired, plan.steps);
   if (const auto* scope = missing_scope(observed, desired)) {
     // systemd makes no scope without a process.
-    if (observed.assumed || !desired.processes.empty())
-      plan.steps.push_back(start_scope_step(*scope, desired));
+    if (observed.assumed || !desired.processes.empty()) todo.start_scope(*scope);
     return plan;
   }
-  steps::Steps todo(observed, desired, plan.steps);
   if (!members_first(desired)) todo.enable_foreign();
   for (const auto& group : desired.groups) todo.make(group);
   todo.enable_foreign(true);

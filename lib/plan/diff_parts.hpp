@@ -23,6 +23,8 @@ class Steps final {
 
   /// +controller in the pod cgroup or in Kata's scope; `created`: in those that this plan makes.
   void enable_foreign(bool created = false);
+  /// With all limits, so that no process is in it without them.
+  void start_scope(const WantedGroup& scope);
   /// mkdir, mark, threaded mode.
   void make(const WantedGroup& group);
   /// Own subtree_control, cpuset, device programs, limits: in an order in which the kernel accepts

@@ -24,7 +24,7 @@ using enum ConditionName;
 using Act = void (*)(SandboxWorld&);
 
 /// Value: one condition. `early`: it is raised before the sandbox is placed.
-struct Row {
+struct ConditionRow {
   ConditionName condition;
   Scenario (*scenario)();
   Act raise;
@@ -153,7 +153,7 @@ void block_removal(SandboxWorld& w) {
   }
 }
 
-const Row kRows[] = {
+const ConditionRow kRows[] = {
     {invalid_annotation, v2, [](auto& w) { annotate(w, "350Mi"); },
      [](auto& w) { annotate(w, "350"); }},
     {overhead_implausible, v2, [](auto& w) { annotate(w, "10"); },
@@ -296,7 +296,7 @@ Pass settle(SandboxWorld& world) {
   return last;
 }
 
-class Conditions : public ::testing::TestWithParam<Row> {};
+class Conditions : public ::testing::TestWithParam<ConditionRow> {};
 
 TEST_P(Conditions, AreRaisedAndClearedByThemselves) {
   const auto& row = GetParam();
@@ -318,16 +318,17 @@ TEST_P(Conditions, AreRaisedAndClearedByThemselves) {
   EXPECT_TRUE(!raised(world, row.condition) || last.follow_up.forget);
 }
 
-std::string row_name(const ::testing::TestParamInfo<Row>& row) {
+std::string row_name(const ::testing::TestParamInfo<ConditionRow>& row) {
   return std::string(info(row.param.condition).name);
 }
 INSTANTIATE_TEST_SUITE_P(Rows, Conditions, ::testing::ValuesIn(kRows), row_name);
 
 TEST(ConditionRows, NoneIsMissing) {
   for (const auto& one : all_conditions())
-    EXPECT_EQ(std::count_if(std::begin(kRows), std::end(kRows),
-                            [&](const Row& row) { return row.condition == one.condition; }),
-              1)
+    EXPECT_EQ(
+        std::count_if(std::begin(kRows), std::end(kRows),
+                      [&](const ConditionRow& row) { return row.condition == one.condition; }),
+        1)
         << one.name;
 }
 

@@ -49,7 +49,7 @@ TEST(KataPins, IfAnybodySaysSoOrNobodyCanBeRead) {
 // --- the groups
 // -----------------------------------------------------------------------------------
 
-Scenario scenario(HierarchyMode mode, std::optional<bool> pins) {
+Scenario pinned_scenario(HierarchyMode mode, std::optional<bool> pins) {
   Scenario s;
   s.mode = mode;
   s.strangers = 0;
@@ -91,7 +91,7 @@ class Cpus {
 
 TEST(CpuSeeds, OnV2WithPinningOnlyIoAndShimFollow) {
   for (const std::optional<bool> pins : {std::optional(true), std::optional<bool>()}) {
-    Cpus cpus(scenario(HierarchyMode::v2, pins));
+    Cpus cpus(pinned_scenario(HierarchyMode::v2, pins));
     cpus.kata_gets("1");
     cpus.settle();
     for (const auto* wide : {"", "/vcpu", "/vmm"}) EXPECT_EQ(cpus.ours(wide), "") << wide;
@@ -103,7 +103,7 @@ TEST(CpuSeeds, OnV2WithPinningOnlyIoAndShimFollow) {
 }
 
 TEST(CpuSeeds, OnV2WithoutPinningTheSandboxGroupFollows) {
-  Cpus cpus(scenario(HierarchyMode::v2, false));
+  Cpus cpus(pinned_scenario(HierarchyMode::v2, false));
   cpus.kata_gets("1-2");
   cpus.settle();
   EXPECT_EQ(cpus.ours(), "1-2");
@@ -111,7 +111,7 @@ TEST(CpuSeeds, OnV2WithoutPinningTheSandboxGroupFollows) {
 }
 
 TEST(CpuSeeds, TheAnswerMayChangeDuringALife) {
-  Cpus cpus(scenario(HierarchyMode::v2, false));
+  Cpus cpus(pinned_scenario(HierarchyMode::v2, false));
   cpus.kata_gets("1-2");
   cpus.settle();
   cpus.world.assembled.inputs.kata->vcpus_pinning = true;
@@ -126,7 +126,7 @@ TEST(CpuSeeds, TheAnswerMayChangeDuringALife) {
 
 TEST(CpuSeeds, AScopeOfOurOwnFollowsTheSameRule) {
   for (const bool pins : {true, false}) {
-    auto s = scenario(HierarchyMode::v2, pins);
+    auto s = pinned_scenario(HierarchyMode::v2, pins);
     s.systemd = true;
     s.kata_only = false;
     s.config.layout.sandbox_cgroup_only = true;
@@ -139,7 +139,7 @@ TEST(CpuSeeds, AScopeOfOurOwnFollowsTheSameRule) {
 }
 
 TEST(CpuSeeds, NestedIsInherited) {
-  auto s = scenario(HierarchyMode::v2, true);
+  auto s = pinned_scenario(HierarchyMode::v2, true);
   s.systemd = true;
   Cpus cpus(s);
   cpus.kata_gets("1");
@@ -149,7 +149,7 @@ TEST(CpuSeeds, NestedIsInherited) {
 
 TEST(CpuSeeds, WhatStandsStaysWhenKatasGroupGoesFirst) {
   for (const bool pins : {true, false}) {
-    Cpus cpus(scenario(HierarchyMode::v2, pins));
+    Cpus cpus(pinned_scenario(HierarchyMode::v2, pins));
     cpus.kata_gets("1");
     cpus.settle();
     cpus.world.tree.outside([&](CgroupTree& tree) {
@@ -160,7 +160,7 @@ TEST(CpuSeeds, WhatStandsStaysWhenKatasGroupGoesFirst) {
 }
 
 TEST(CpuSeeds, TheShimIsNotNarrowedBeforeTheVmmHasLeftIt) {
-  Cpus cpus(scenario(HierarchyMode::v2, true));
+  Cpus cpus(pinned_scenario(HierarchyMode::v2, true));
   cpus.world.tree.outside([&](CgroupTree& tree) {
     const auto shim = CgroupPath::parse(cpus.world.expected_sandbox_group() + "/shim").value();
     EXPECT_TRUE(tree.write({"v2", shim}, "cgroup.threads", std::to_string(cpus.world.vmm)));
@@ -178,7 +178,7 @@ TEST(CpuSeeds, TheShimIsNotNarrowedBeforeTheVmmHasLeftIt) {
 TEST(CpuSeeds, OnV1ATreeWithAGroupOfKatasIsLeftAlone) {
   for (const bool systemd : {false, true})
     for (const bool kata_only : {false, true}) {
-      auto s = scenario(HierarchyMode::v1, true);
+      auto s = pinned_scenario(HierarchyMode::v1, true);
       s.systemd = systemd;
       s.kata_only = kata_only;
       Cpus cpus(s);
@@ -194,7 +194,7 @@ TEST(CpuSeeds, OnV1ATreeWithAGroupOfKatasIsLeftAlone) {
 }
 
 TEST(CpuSeeds, OnV1NothingIsDecidedBeforeTheVmm) {
-  auto s = scenario(HierarchyMode::v1, true);
+  auto s = pinned_scenario(HierarchyMode::v1, true);
   s.kata_cpuset = false;
   SandboxWorld world(s);
   world.start_shim();
@@ -209,7 +209,7 @@ TEST(CpuSeeds, OnV1NothingIsDecidedBeforeTheVmm) {
 
 /// At the end Kata's groups go before the shim: its absence then says nothing.
 TEST(CpuSeeds, OnV1NothingIsMadeAfterTheVmm) {
-  Cpus cpus(scenario(HierarchyMode::v1, true));
+  Cpus cpus(pinned_scenario(HierarchyMode::v1, true));
   cpus.world.end_vmm();
   cpus.world.tree.outside([&](CgroupTree& tree) {
     const auto kata = CgroupPath::parse(cpus.world.kata_group).value();
@@ -225,7 +225,7 @@ TEST(CpuSeeds, OnV1NothingIsMadeAfterTheVmm) {
 
 TEST(CpuSeeds, OnV1WithoutAGroupOfKatasTheContainersCpusCount) {
   for (const bool pins : {true, false}) {
-    auto s = scenario(HierarchyMode::v1, pins);
+    auto s = pinned_scenario(HierarchyMode::v1, pins);
     s.kata_cpuset = false;
     Cpus cpus(s);
     for (const auto* list : {"1", "1-2", "3"}) {
@@ -240,7 +240,7 @@ TEST(CpuSeeds, OnV1WithoutAGroupOfKatasTheContainersCpusCount) {
 }
 
 TEST(CpuSeeds, WhatAnEarlierVersionMadeOnV1IsWidenedAndGoesWithItsSandbox) {
-  auto s = scenario(HierarchyMode::v1, true);
+  auto s = pinned_scenario(HierarchyMode::v1, true);
   s.kata_cpuset = false;
   Cpus cpus(s);  // as an earlier version did it
   auto& world = cpus.world;
@@ -265,7 +265,7 @@ TEST(CpuSeeds, WhatAnEarlierVersionMadeOnV1IsWidenedAndGoesWithItsSandbox) {
 
 TEST(CpuSeeds, ExplainTellsWhoGoverns) {
   const auto told = [](HierarchyMode mode, bool pins) {
-    Cpus cpus(scenario(mode, pins));
+    Cpus cpus(pinned_scenario(mode, pins));
     std::string text;
     for (const auto& e : cpus.world.look().want.explanations)
       if (e.subject == "CPUs") text = e.formula + "|" + e.inputs.at(0).source;

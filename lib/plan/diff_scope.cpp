@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/start_scope.hpp"
-
+//
+// diff(): the step that asks systemd for a scope.
 #include <algorithm>
 #include <utility>
 
-namespace kcg {
+#include "plan/diff_parts.hpp"
+
+namespace kcg::steps {
 
 namespace {
 
@@ -26,15 +28,15 @@ const WantedProcess* first_member(const Desired& desired) {
 
 }  // namespace
 
-Step start_scope_step(const WantedGroup& scope, const Desired& desired) {
+void Steps::start_scope(const WantedGroup& scope) {
   op::StartScope start;
-  if (const auto* process = first_member(desired)) start.first = process->key;
-  for (const auto& group : desired.groups) {
+  if (const auto* process = first_member(desired_)) start.first = process->key;
+  for (const auto& group : desired_.groups) {
     if (!group.scope || group.ref.path != scope.ref.path) continue;
     add_limits(start, group.seeds);
     add_limits(start, group.limits);
   }
-  return {scope.ref, std::move(start)};
+  add(scope.ref, std::move(start));
 }
 
-}  // namespace kcg
+}  // namespace kcg::steps

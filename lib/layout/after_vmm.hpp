@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between the VMM's end and the shim's (L4). systemd cannot see into threaded groups: stopping a
+// Between the VMM's end and the shim's (L3). systemd cannot see into threaded groups: stopping a
 // scope that has some, it kills within moments, whatever time the processes should have. The shim
 // still has to clean up when Kata stops its scope; so once the VMM has gone it gets its ordinary
 // group back.

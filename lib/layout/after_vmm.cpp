@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/after_vmm.hpp"
+#include "layout/after_vmm.hpp"
 
 #include "layout/wanted_processes.hpp"
 
