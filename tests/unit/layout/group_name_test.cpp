@@ -8,6 +8,7 @@
 #include "support/allowed.hpp"
 #include "support/allowed_places.hpp"
 #include "support/sandbox_world.hpp"
+#include "unit/layout/layout_rows.hpp"
 
 namespace kcg {
 namespace {
@@ -41,8 +42,7 @@ const CutRow kCuts[] = {
     {"dash_of_its_own", of(32) + "-" + of(31), of(32) + "-" + of(31)},
     {"nothing", "", ""},
 };
-std::string row_name(const testing::TestParamInfo<CutRow>& row) { return row.param.name; }
-INSTANTIATE_TEST_SUITE_P(GroupName, Cut, testing::ValuesIn(kCuts), row_name);
+INSTANTIATE_TEST_SUITE_P(GroupName, Cut, testing::ValuesIn(kCuts), test::row_name<CutRow>);
 
 /// No form makes a directory inside a scope that the kubelet takes for a container.
 TEST(GroupName, InsideAScopeIsNoContainersName) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reconciler where events tell what happens: what is looked at together, and what at once.
+#include "daemon/reconciler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "unit/daemon/reconciling.hpp"
+
+namespace kcg::test {
+namespace {
+
+/// Counts the looks that were taken, and tells of nothing.
+class CountingFollower final : public Follower {
+ public:
+  void follow(const SandboxId&, const Observed&) override { ++looks; }
+  void hear_groups() override {}
+  void leave(const SandboxId&) override {}
+  void set_mode(Mode) override {}
+  unsigned looks = 0;
+};
+
+/// Where events tell what happens.
+class Hearing : public Reconciling {
+ protected:
+  /// A VMM that was placed, and nothing is left to do.
+  Pid placed() {
+    const Pid vmm = found_vmm();
+    place(vmm);
+    reconciler_->set_follower(&follower_);
+    reconciler_->hint({HintKind::process_end, "x", vmm});
+    run();
+    follower_.looks = 0;
+    return vmm;
+  }
+  /// Does not wait.
+  void look_by(HintKind kind, Pid pid) {
+    follower_.looks = 0;
+    reconciler_->hint({kind, "x", pid});
+    run();
+    EXPECT_EQ(std::exchange(follower_.looks, 0), 1U);
+  }
+  /// Until there was one, and nothing more is due.
+  void wait_for_a_look() {
+    const auto patience = clock_.now() + std::chrono::seconds(10);
+    while (follower_.looks == 0 && clock_.now() < patience)
+      (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+    run();
+    EXPECT_EQ(follower_.looks, 1U);
+  }
+  /// How many there are while a rest, and the time to a look that finds nothing left, go by.
+  unsigned looks_later() {
+    const auto until = clock_.now() + kRest + kConfirm;
+    for (auto now = clock_.now(); now < until; now = clock_.now())
+      // ignored: only what was looked at counts
+      (void)::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count()));
+    return follower_.looks;
+  }
+  void TearDown() override { reconciler_.reset(); }
+
+  CountingFollower follower_;
+};
+
+TEST_F(Hearing, WhatRootDoesSoonAfterALookIsLookedAtTogether) {
+  const Pid vmm = placed();
+  const auto looked = clock_.now();
+  look_by(HintKind::process_end, vmm);
+  reconciler_->hint({HintKind::group, "x", 0});
+  run();
+  reconciler_->hint({HintKind::group, "x", 0});
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), looked + kRest);
+}
+
+TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
+  const Pid vmm = placed();
+  look_by(HintKind::process_end, vmm);
+  look_by(HintKind::exec, vmm);
+  reconciler_->hint({HintKind::group, "x", 0});
+  look_by(HintKind::process_end, vmm);
+  EXPECT_EQ(looks_later(), 0U) << "the look has seen what waited";
+}
+
+/// Who has asked for it waits for the look that finds nothing left; nobody else does.
+TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
+  const auto hierarchy = tree_.host().hierarchies.front().name;
+  const Pid vmm = placed();
+  const auto home = tree_.group_of(vmm, hierarchy);
+  const auto take_away = [&] {
+    tree_.outside([&](CgroupTree& tree) {
+      const auto elsewhere = CgroupPath::parse("/kubepods/pod1/x").value();
+      ASSERT_TRUE(tree.write({hierarchy, elsewhere}, "cgroup.procs", std::to_string(vmm)));
+    });
+  };
+  take_away();
+  look_by(HintKind::process_end, vmm);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(looks_later(), 1U);
+  follower_.looks = 0;
+  take_away();
+  reconciler_->api().reconcile("x", false, answer());
+  run();
+  EXPECT_EQ(answers_.size(), 1U);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(looks_later(), 1U) << "only the one that was asked for";
+}
+
+/// It says nothing before its shim executes, which it is about to do.
+TEST_F(Hearing, ANewBundleIsLookedAtWithItsShim) {
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/b";
+  std::filesystem::create_directories(task);
+  std::ofstream(task + "/config.json")
+      << R"({"annotations": {"io.kubernetes.cri.container-type": "sandbox",
+             "io.kubernetes.cri.sandbox-id": "b"}, "linux": {"cgroupsPath": "/kubepods/pod1/b"}})";
+  std::ofstream(task + "/shim-binary-path") << "/usr/bin/containerd-shim-kata-v2";
+  const auto written = clock_.now();
+  reconciler_->hint({HintKind::bundle, task, 0});
+  run();
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), written + kRest);
+  EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
+}
+
+}  // namespace
+}  // namespace kcg::test
