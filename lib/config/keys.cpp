@@ -20,8 +20,10 @@ constexpr std::array<std::string_view, 3> kMemory = {"never", "annotated", "alwa
 constexpr std::uint64_t kMostMib = 1'048'576;
 constexpr std::uint64_t kMostMillicpu = 1'000'000;
 
-std::vector<ConfigKey> make_keys() {
-  using C = Config;
+using C = Config;
+using Keys = std::vector<ConfigKey>;
+
+Keys keys_of_placement() {
   return {
       choice<kModes, &C::mode>(
           {"mode", false,
@@ -50,6 +52,11 @@ std::vector<ConfigKey> make_keys() {
           {"placement.existing", true,
            "Sandboxes that ran before the daemon's first start on this boot: \"leave\" them alone, "
            "or \"place\" them although their memory stays charged where it was."}),
+  };
+}
+
+Keys keys_of_sizing() {
+  return {
       number<0, kMostMib, &C::overhead, &C::Overhead::default_mib>(
           {"overhead.default_mib", false,
            "Memory overhead in MiB of a sandbox whose pod, annotation and handler say nothing."}),
@@ -73,6 +80,11 @@ std::vector<ConfigKey> make_keys() {
       flag<&C::sizing, &C::Sizing::vcpu_quota>(
           {"sizing.vcpu_quota", false,
            "Limit the vCPU threads to the sum of the containers' CPU limits."}),
+  };
+}
+
+Keys keys_of_what_is_heard() {
+  return {
       path<&C::discovery, &C::Discovery::containerd_state>(
           {"discovery.containerd_state", true, "containerd's state directory."}),
       path<&C::discovery, &C::Discovery::crio_root>(
@@ -100,6 +112,11 @@ std::vector<ConfigKey> make_keys() {
            "Where the D-Bus API is served: the \"system\" bus, an address, or \"none\"."}),
       address<&C::systemd_address>(
           {"systemd.address", true, "Where systemd's manager is reached to make scopes."}),
+  };
+}
+
+Keys keys_of_limits() {
+  return {
       number<1, 1'000'000, &C::limits, &C::Limits::max_sandboxes>(
           {"limits.max_sandboxes", false,
            "Bundles beyond eight times this number are ignored, registrations beyond it refused."}),
@@ -112,6 +129,14 @@ std::vector<ConfigKey> make_keys() {
   };
 }
 
+Keys all_keys() {
+  Keys all;
+  for (const auto& some :
+       {keys_of_placement(), keys_of_sizing(), keys_of_what_is_heard(), keys_of_limits()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
 }  // namespace
 
 std::string ConfigKey::full_name(std::string_view handler_name) const {
@@ -122,7 +147,7 @@ std::string ConfigKey::full_name(std::string_view handler_name) const {
 }
 
 const std::vector<ConfigKey>& config_keys() {
-  static const std::vector<ConfigKey> keys = make_keys();
+  static const std::vector<ConfigKey> keys = all_keys();
   return keys;
 }
 

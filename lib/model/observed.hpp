@@ -57,7 +57,7 @@ struct PendingJob {
 
 /// Value: where the memory of the sandbox's processes is charged, looked at once.
 struct ChargeSample {
-  std::uint64_t members = 0;           ///< bytes that they have touched
+  std::uint64_t touched = 0;           ///< bytes, by its processes
   std::optional<std::uint64_t> group;  ///< bytes of it charged to the sandbox's group
   bool operator==(const ChargeSample&) const = default;
 };

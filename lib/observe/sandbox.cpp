@@ -41,7 +41,7 @@ const GroupState* memory_group(const Observed& observed) {
 ChargeSample sample_charge(const CgroupTree& tree, ProcView& proc, const Observed& observed) {
   ChargeSample sample;
   for (const auto& process : observed.processes)
-    sample.members += proc.charged_memory(process.facts.key.pid).value_or(0);
+    sample.touched += proc.charged_memory(process.facts.key.pid).value_or(0);
   const auto* group = memory_group(observed);
   if (group == nullptr) return sample;
   const auto stat = tree.read(group->ref, "memory.stat");

@@ -91,15 +91,15 @@ std::optional<Condition> charged_elsewhere(const Observed& observed) {
   constexpr std::uint64_t kIgnored = 16 * kMib;
   constexpr std::uint64_t kIgnoredShare = 50;  // 2 %
   if (!observed.charge || !observed.charge->group) return std::nullopt;
-  const auto& [members, group] = *observed.charge;
-  const auto residue = members - std::min(members, *group);
+  const auto& [touched, group] = *observed.charge;
+  const auto residue = touched - std::min(touched, *group);
   const auto ram = vm_memory(observed.inputs, vm_request(observed)).value_or(0);
   if (residue <= std::max(kIgnored, ram / kIgnoredShare)) return std::nullopt;
   return Condition{
       ConditionName::charged_elsewhere,
       fmt::format("estimated: {} of {} that its processes have touched are not charged to "
                   "the sandbox's group ({}), but to where they were before; it was placed late",
-                  bytes_text(residue), bytes_text(members), bytes_text(*group))};
+                  bytes_text(residue), bytes_text(touched), bytes_text(*group))};
 }
 
 /// Nobody is to blame for a number that we made up: then it is only told.
@@ -139,6 +139,78 @@ Condition unread(const Observed& observed) {
                       more == 0 ? "" : fmt::format("; and {} more", more))};
 }
 
+template <class Some>
+void append(std::vector<Condition>& conditions, const Some& more) {
+  conditions.insert(conditions.end(), more.begin(), more.end());
+}
+
+/// Nothing is wanted of it.
+Desired of_ended(Desired want) {
+  // What was killed stays killed until another VM runs under this id: next_life().
+  want.history = {std::nullopt, false, std::move(want.history.oom)};
+  want.act = true;
+  return want;
+}
+
+/// Where it would be, it cannot be.
+Desired of_nowhere(Desired want, const std::string& why) {
+  want.waiting_for = why;
+  want.conditions.push_back({ConditionName::bundle_unreadable, why});
+  return want;
+}
+
+/// What is wrong with a sandbox that is placed, or about to be.
+void add_findings(const Observed& observed, const LayoutDecision& decision,
+                  const WantedGroups& groups, const Sizing& sizing, Desired& want) {
+  append(want.conditions, decision.conditions);
+  append(want.conditions, groups.conditions);
+  append(want.conditions, sizing.conditions);
+  add_process_conditions(observed, want.conditions);
+  for (auto& found :
+       {node_data_disagreement(observed.inputs), overhead_exceeded(observed, want.overhead),
+        memory_near_limit(observed), charged_elsewhere(observed)})
+    if (found) want.conditions.push_back(*found);
+}
+
+/// Why nothing is done although its processes are there; "" when all can be placed.
+std::string reason_to_keep_off(const Observed& observed, Desired& want) {
+  if (auto foreign = foreign_group(observed, want.groups)) {
+    want.conditions.push_back(std::move(*foreign));
+    return want.conditions.back().text;
+  }
+  if (devices_unknown(want.groups)) return "the device rules of Kata's group cannot be seen";
+  return "";
+}
+
+/// Groups, limits and where each thread belongs, in a layout that is decided.
+Desired in_layout(const Config& config, const Observed& observed, const LayoutDecision& decision,
+                  const LayoutPaths& paths, Desired want) {
+  const auto sizing =
+      size(config, observed.inputs, sizing_request(observed, want.layout, want.sandbox_cgroup));
+  if (sizing.memory_sum)
+    want.history.largest_memory_sum =
+        std::max(want.history.largest_memory_sum.value_or(0), *sizing.memory_sum);
+  want.overhead = sizing.overhead;
+  if (outlived_vmm(observed, decision)) {
+    without_classes(config, observed, paths, want);
+    return want;
+  }
+  const auto usable = usable_hierarchies(observed, decision, paths);
+  auto groups = wanted_groups(config, observed, decision, paths, usable, sizing);
+  want.groups = std::move(groups.groups);
+  want.enables = std::move(groups.enables);
+  want.explanations = sizing.explanations;
+  complete_explanations(config, observed, decision, paths, want);
+
+  want.waiting_for = reason_to_wait(observed, decision, usable);
+  if (!want.waiting_for.empty()) return want;
+  add_findings(observed, decision, groups, sizing, want);
+  want.processes = wanted_processes(config, observed, want.form, paths, usable);
+  want.waiting_for = reason_to_keep_off(observed, want);
+  want.act = want.waiting_for.empty();
+  return want;
+}
+
 Desired decide(const Config& config, const Observed& observed) {
   Desired want;
   want.conditions = observed.conditions;
@@ -146,17 +218,11 @@ Desired decide(const Config& config, const Observed& observed) {
   // Also when this was the end of it: nothing else tells why.
   if (auto killed = oom_condition(config, observed, want.history.oom))
     want.conditions.push_back(std::move(*killed));
-  if (observed.gone) {
-    // What was killed stays killed until another VM runs under this id: next_life().
-    want.history = {std::nullopt, false, std::move(want.history.oom)};
-    want.act = true;
-    return want;
-  }
-  auto decision = decide_layout(config, observed);
+  if (observed.gone) return of_ended(std::move(want));
+  const auto decision = decide_layout(config, observed);
   if (!decision) {
+    if (observed.inputs.cgroups_path()) return of_nowhere(std::move(want), decision.error().text);
     want.waiting_for = decision.error().text;
-    if (observed.inputs.cgroups_path())
-      want.conditions.push_back({ConditionName::bundle_unreadable, decision.error().text});
     return want;
   }
   want.layout = decision->chosen.layout;
@@ -165,61 +231,11 @@ Desired decide(const Config& config, const Observed& observed) {
   want.driver = decision->path.driver;
   want.pod_cgroup = decision->path.pod;
   const auto paths = paths_in_force(config, observed, decision->path, want.form);
-  if (!paths) {
-    want.waiting_for = paths.error().text;
-    want.conditions.push_back({ConditionName::bundle_unreadable, paths.error().text});
-    return want;
-  }
+  if (!paths) return of_nowhere(std::move(want), paths.error().text);
   want.sandbox_cgroup = paths->sandbox;
   want.overhead_cgroup = paths->overhead.value_or(CgroupPath());
   want.ceiling = memory_ceiling(observed, paths->overhead.value_or(paths->sandbox));
-
-  const auto sizing =
-      size(config, observed.inputs, sizing_request(observed, want.layout, want.sandbox_cgroup));
-  if (sizing.memory_sum)
-    want.history.largest_memory_sum =
-        std::max(want.history.largest_memory_sum.value_or(0), *sizing.memory_sum);
-  want.overhead = sizing.overhead;
-  if (outlived_vmm(observed, *decision)) {
-    without_classes(config, observed, *paths, want);
-    return want;
-  }
-  const auto usable = usable_hierarchies(observed, *decision, *paths);
-  auto groups = wanted_groups(config, observed, *decision, *paths, usable, sizing);
-  const auto append = [&want](std::vector<Condition>& more) {
-    want.conditions.insert(want.conditions.end(), more.begin(), more.end());
-  };
-  want.groups = std::move(groups.groups);
-  want.enables = std::move(groups.enables);
-  want.explanations = sizing.explanations;
-  complete_explanations(config, observed, *decision, *paths, want);
-
-  want.waiting_for = reason_to_wait(observed, *decision, usable);
-  if (!want.waiting_for.empty()) return want;
-  append(decision->conditions);
-  append(groups.conditions);
-  auto sizing_conditions = sizing.conditions;
-  append(sizing_conditions);
-  add_process_conditions(observed, want.conditions);
-  if (auto differs = node_data_disagreement(observed.inputs))
-    want.conditions.push_back(std::move(*differs));
-  if (auto exceeded = overhead_exceeded(observed, want.overhead))
-    want.conditions.push_back(std::move(*exceeded));
-  if (auto near = memory_near_limit(observed)) want.conditions.push_back(std::move(*near));
-  if (auto elsewhere = charged_elsewhere(observed))
-    want.conditions.push_back(std::move(*elsewhere));
-  want.processes = wanted_processes(config, observed, want.form, *paths, usable);
-  if (auto foreign = foreign_group(observed, want.groups)) {
-    want.waiting_for = foreign->text;
-    want.conditions.push_back(std::move(*foreign));
-    return want;
-  }
-  if (devices_unknown(want.groups)) {
-    want.waiting_for = "the device rules of Kata's group cannot be seen";
-    return want;
-  }
-  want.act = true;
-  return want;
+  return in_layout(config, observed, *decision, *paths, std::move(want));
 }
 
 }  // namespace

@@ -46,64 +46,62 @@ TEST(Prove, ShimSandboxId) {
   }
 }
 
+const struct {
+  const char* name;
+  const char* exe;
+  Args args;
+  Hypervisor hypervisor;
+} kHypervisors[] = {
+    {"QEMU", kQemu, {"q", "-name", "sandbox-$", "-uuid", "u"}, Hypervisor::qemu},
+    {"QEMU with options", kQemu, {"q", "-name", "sandbox-$,debug-threads=on"}, Hypervisor::qemu},
+    {"QEMU, two dashes", kQemu, {"q", "--name", "sandbox-$"}, Hypervisor::qemu},
+    {"QEMU takes no equals sign", kQemu, {"q", "-name=sandbox-$"}, Hypervisor::unknown},
+    {"QEMU of a longer id", kQemu, {"q", "-name", "sandbox-$0"}, Hypervisor::unknown},
+    {"QEMU of a shorter id", kQemu, {"q", "-name", "sandbox-%"}, Hypervisor::unknown},
+    {"QEMU without prefix", kQemu, {"q", "-name", "$"}, Hypervisor::unknown},
+    {"the guest's command line", kQemu, {"q", "-append", "-name sandbox-$"}, Hypervisor::unknown},
+    {"the guest's command line, split",
+     kQemu,
+     {"q", "-append", "-name", "sandbox-$"},
+     Hypervisor::unknown},
+    {"name without value", kQemu, {"q", "-name"}, Hypervisor::unknown},
+    {"StratoVirt", "/usr/bin/stratovirt", {"s", "-name", "sandbox-$"}, Hypervisor::stratovirt},
+    {"Cloud Hypervisor",
+     "/usr/bin/cloud-hypervisor",
+     {"c", "--api-socket", "/run/vc/vm/$/clh-api.sock"},
+     Hypervisor::cloud_hypervisor},
+    {"Cloud Hypervisor, equals sign",
+     "/usr/bin/cloud-hypervisor",
+     {"c", "--api-socket=/run/vc/vm/$/clh-api.sock"},
+     Hypervisor::cloud_hypervisor},
+    {"Cloud Hypervisor, path=",
+     "/usr/bin/cloud-hypervisor",
+     {"c", "--api-socket", "path=/run/vc/vm/$/clh-api.sock"},
+     Hypervisor::cloud_hypervisor},
+    {"Cloud Hypervisor of a longer id",
+     "/usr/bin/cloud-hypervisor",
+     {"c", "--api-socket", "/run/vc/vm/$x/clh-api.sock"},
+     Hypervisor::unknown},
+    {"the id in another option",
+     "/usr/bin/cloud-hypervisor",
+     {"c", "--kernel", "/run/vc/vm/$/vmlinux"},
+     Hypervisor::unknown},
+    {"OpenVMM",
+     "/usr/bin/openvmm",
+     {"o", "--ttrpc", "/run/vc/vm/$/openvmm.sock"},
+     Hypervisor::openvmm},
+    {"Firecracker by id", "/usr/bin/firecracker", {"f", "--id", "%"}, Hypervisor::firecracker},
+    {"Firecracker by socket",
+     "/usr/bin/firecracker",
+     {"f", "--api-sock", "/run/vc/firecracker/%/root/fc.sock"},
+     Hypervisor::firecracker},
+    {"Firecracker of another id", "/usr/bin/firecracker", {"f", "--id", "%0"}, Hypervisor::unknown},
+    {"the shim before its child's exec", kShim, {"x", "--id", "%"}, Hypervisor::unknown},
+    {"nothing", "/bin/sh", {}, Hypervisor::unknown},
+};
+
 TEST(Prove, HypervisorOf) {
-  const struct {
-    const char* name;
-    const char* exe;
-    Args args;
-    Hypervisor hypervisor;
-  } rows[] = {
-      {"QEMU", kQemu, {"q", "-name", "sandbox-$", "-uuid", "u"}, Hypervisor::qemu},
-      {"QEMU with options", kQemu, {"q", "-name", "sandbox-$,debug-threads=on"}, Hypervisor::qemu},
-      {"QEMU, two dashes", kQemu, {"q", "--name", "sandbox-$"}, Hypervisor::qemu},
-      {"QEMU takes no equals sign", kQemu, {"q", "-name=sandbox-$"}, Hypervisor::unknown},
-      {"QEMU of a longer id", kQemu, {"q", "-name", "sandbox-$0"}, Hypervisor::unknown},
-      {"QEMU of a shorter id", kQemu, {"q", "-name", "sandbox-%"}, Hypervisor::unknown},
-      {"QEMU without prefix", kQemu, {"q", "-name", "$"}, Hypervisor::unknown},
-      {"the guest's command line", kQemu, {"q", "-append", "-name sandbox-$"}, Hypervisor::unknown},
-      {"the guest's command line, split",
-       kQemu,
-       {"q", "-append", "-name", "sandbox-$"},
-       Hypervisor::unknown},
-      {"name without value", kQemu, {"q", "-name"}, Hypervisor::unknown},
-      {"StratoVirt", "/usr/bin/stratovirt", {"s", "-name", "sandbox-$"}, Hypervisor::stratovirt},
-      {"Cloud Hypervisor",
-       "/usr/bin/cloud-hypervisor",
-       {"c", "--api-socket", "/run/vc/vm/$/clh-api.sock"},
-       Hypervisor::cloud_hypervisor},
-      {"Cloud Hypervisor, equals sign",
-       "/usr/bin/cloud-hypervisor",
-       {"c", "--api-socket=/run/vc/vm/$/clh-api.sock"},
-       Hypervisor::cloud_hypervisor},
-      {"Cloud Hypervisor, path=",
-       "/usr/bin/cloud-hypervisor",
-       {"c", "--api-socket", "path=/run/vc/vm/$/clh-api.sock"},
-       Hypervisor::cloud_hypervisor},
-      {"Cloud Hypervisor of a longer id",
-       "/usr/bin/cloud-hypervisor",
-       {"c", "--api-socket", "/run/vc/vm/$x/clh-api.sock"},
-       Hypervisor::unknown},
-      {"the id in another option",
-       "/usr/bin/cloud-hypervisor",
-       {"c", "--kernel", "/run/vc/vm/$/vmlinux"},
-       Hypervisor::unknown},
-      {"OpenVMM",
-       "/usr/bin/openvmm",
-       {"o", "--ttrpc", "/run/vc/vm/$/openvmm.sock"},
-       Hypervisor::openvmm},
-      {"Firecracker by id", "/usr/bin/firecracker", {"f", "--id", "%"}, Hypervisor::firecracker},
-      {"Firecracker by socket",
-       "/usr/bin/firecracker",
-       {"f", "--api-sock", "/run/vc/firecracker/%/root/fc.sock"},
-       Hypervisor::firecracker},
-      {"Firecracker of another id",
-       "/usr/bin/firecracker",
-       {"f", "--id", "%0"},
-       Hypervisor::unknown},
-      {"the shim before its child's exec", kShim, {"x", "--id", "%"}, Hypervisor::unknown},
-      {"nothing", "/bin/sh", {}, Hypervisor::unknown},
-  };
-  for (const auto& row : rows) {
+  for (const auto& row : kHypervisors) {
     SCOPED_TRACE(row.name);
     auto facts = process(2, 1, row.exe, row.args);
     EXPECT_EQ(hypervisor_of(facts, id()), row.hypervisor);

@@ -18,65 +18,61 @@ constexpr Mapping shared(std::uint64_t bytes) { return {bytes, true, true, true,
 constexpr Mapping of_file(std::uint64_t bytes) { return {bytes, true, false, true, false, {}}; }
 constexpr Mapping text(std::uint64_t bytes) { return {bytes, false, false, true, false, {}}; }
 
+const struct {
+  const char* name;
+  std::vector<Mapping> mappings;
+  std::optional<std::uint64_t> ram;
+  std::uint64_t huge;
+  GuestMemory memory;
+  std::optional<std::uint64_t> resident;
+} kTold[] = {
+    {"shared with virtiofsd",
+     {text(8 * kMib), heap(kMib), shared(kRam), plain(8 * kMib)},
+     kRam,
+     0,
+     GuestMemory::shared,
+     {}},
+    {"shared, and nobody knows its size",
+     {heap(kMib), shared(kRam)},
+     {},
+     0,
+     GuestMemory::shared,
+     {}},
+    {"huge pages",
+     {heap(kMib), shared(kRam), plain(8 * kMib)},
+     kRam,
+     2 * kMib,
+     GuestMemory::hugetlb,
+     {}},
+    {"private huge pages", {of_file(kRam), plain(8 * kMib)}, kRam, kRam, GuestMemory::hugetlb, {}},
+    {"private",
+     {plain(8 * kMib, kMib), plain(kRam, 40 * kMib), heap(kMib)},
+     kRam,
+     0,
+     GuestMemory::private_memory,
+     40 * kMib},
+    {"private, of maps alone",
+     {plain(kRam), plain(8 * kMib)},
+     kRam,
+     0,
+     GuestMemory::private_memory,
+     {}},
+    {"private, with a module more",
+     {plain(kRam, kMib), plain(512 * kMib, 3 * kMib)},
+     768 * kMib,
+     0,
+     GuestMemory::private_memory,
+     4 * kMib},
+    {"private, in two parts",
+     {plain(192 * kMib, kMib), plain(64 * kMib, kMib)},
+     kRam,
+     0,
+     GuestMemory::private_memory,
+     2 * kMib},
+};
+
 TEST(GuestRam, IsToldByTheLargestWritableMapping) {
-  const struct {
-    const char* name;
-    std::vector<Mapping> mappings;
-    std::optional<std::uint64_t> ram;
-    std::uint64_t huge;
-    GuestMemory memory;
-    std::optional<std::uint64_t> resident;
-  } rows[] = {
-      {"shared with virtiofsd",
-       {text(8 * kMib), heap(kMib), shared(kRam), plain(8 * kMib)},
-       kRam,
-       0,
-       GuestMemory::shared,
-       {}},
-      {"shared, and nobody knows its size",
-       {heap(kMib), shared(kRam)},
-       {},
-       0,
-       GuestMemory::shared,
-       {}},
-      {"huge pages",
-       {heap(kMib), shared(kRam), plain(8 * kMib)},
-       kRam,
-       2 * kMib,
-       GuestMemory::hugetlb,
-       {}},
-      {"private huge pages",
-       {of_file(kRam), plain(8 * kMib)},
-       kRam,
-       kRam,
-       GuestMemory::hugetlb,
-       {}},
-      {"private",
-       {plain(8 * kMib, kMib), plain(kRam, 40 * kMib), heap(kMib)},
-       kRam,
-       0,
-       GuestMemory::private_memory,
-       40 * kMib},
-      {"private, of maps alone",
-       {plain(kRam), plain(8 * kMib)},
-       kRam,
-       0,
-       GuestMemory::private_memory,
-       {}},
-      {"private, with a module more",
-       {plain(kRam, kMib), plain(512 * kMib, 3 * kMib)},
-       768 * kMib,
-       0,
-       GuestMemory::private_memory,
-       4 * kMib},
-      {"private, in two parts",
-       {plain(192 * kMib, kMib), plain(64 * kMib, kMib)},
-       kRam,
-       0,
-       GuestMemory::private_memory,
-       2 * kMib},
-  };
-  for (const auto& row : rows) {
+  for (const auto& row : kTold) {
     SCOPED_TRACE(row.name);
     const auto look = guest_in(row.mappings, row.ram, row.huge);
     EXPECT_EQ(look.memory, row.memory) << look.unknown;
