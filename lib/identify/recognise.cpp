@@ -38,8 +38,10 @@ const Bundle* choose_sandbox(const std::vector<const Bundle*>& own,
   return best;
 }
 
-/// Empty when the container belongs to the sandbox, else the rule that it breaks.
-std::string container_problem(const Bundle& container, const Bundle& sandbox) {
+/// Empty when the container belongs to the sandbox, else the rule that it breaks. `pod`: the
+/// sandbox's path.
+std::string container_problem(const Bundle& container, const Bundle& sandbox,
+                              const Result<CgroupsPath>& pod) {
   if (!same_place(container, sandbox))
     return fmt::format("it comes from {}, the sandbox from {}", place(container), place(sandbox));
   if (!container.unreadable.empty()) return "";  // where it lies is not known
@@ -47,7 +49,6 @@ std::string container_problem(const Bundle& container, const Bundle& sandbox) {
   if (!own)
     return fmt::format("its cgroupsPath '{}' cannot be used: {}",
                        escaped(container.cgroups_path, 256), own.error().text);
-  const auto pod = parse_cgroups_path(sandbox.cgroups_path);
   if (!pod)
     return fmt::format("the sandbox's cgroupsPath '{}' cannot be used: {}",
                        escaped(sandbox.cgroups_path, 256), pod.error().text);
@@ -94,6 +95,7 @@ Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
       out.ignored.push_back({*other, fmt::format("{}: the id is also in use in {}, which counts",
                                                  described(*other), place(*sandbox))});
 
+  const auto pod = parse_cgroups_path(sandbox == nullptr ? "" : sandbox->cgroups_path);
   for (const auto& bundle : claiming) {
     if (bundle.type != BundleType::container || bundle.sandbox_id != id.str()) continue;
     if (sandbox == nullptr) {
@@ -101,7 +103,7 @@ Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
           {bundle, fmt::format("{}: the bundle of its sandbox does not exist", described(bundle))});
       continue;
     }
-    const auto problem = container_problem(bundle, *sandbox);
+    const auto problem = container_problem(bundle, *sandbox, pod);
     if (problem.empty()) {
       complain(bundle, out);
       out.inputs.containers.push_back(bundle);

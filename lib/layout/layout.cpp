@@ -182,7 +182,8 @@ Result<LayoutPaths> layout_paths(const Config& config, const SandboxId& id, cons
       break;
   }
   if (!sandbox) return forward(sandbox.error());
-  if (const auto below = sandbox->child("vcpu"); !below) return forward(below.error());
+  if (const auto below = sandbox->child(name(ThreadClass::vcpu)); !below)
+    return forward(below.error());
   LayoutPaths paths{std::move(*sandbox), std::nullopt};
   if (form == Form::legacy_v1) {
     auto overhead = CgroupPath::parse(config.layout.legacy_root + "/" + id.str());

@@ -20,8 +20,7 @@ void FileTrouble::seen(std::string text, Instant now, Instant unchanged) {
     next_.reset();
     return;
   }
-  next_ = std::min(now + kFirstPause * (std::int64_t{1} << tries_), since_ + kTroubleTold);
-  ++tries_;
+  next_ = std::min(now + doubled(kFirstPause, tries_++, kTroubleTold), since_ + kTroubleTold);
 }
 
 }  // namespace kcg

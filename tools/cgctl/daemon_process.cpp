@@ -9,15 +9,12 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "kernel/proc_stat.hpp"
+#include "model/ticks.hpp"
 #include "tools/cgctl/status.hpp"
 
 namespace kcg::cgctl {
 
 namespace {
-
-/// USER_HZ.
-constexpr std::uint64_t kTicksPerSecond = 100;
-constexpr std::uint64_t kUsecPerTick = 1'000'000 / kTicksPerSecond;
 
 /// "" where it cannot be read.
 std::string content(Pid pid, const char* file) {
