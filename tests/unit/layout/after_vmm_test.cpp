@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/desired.hpp"
+#include "plan/diff.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -63,6 +65,18 @@ TEST_P(AfterVmm, NothingIsMadeAgainWhereTheGroupHasGone) {
   });
   EXPECT_EQ(world.look().plan.steps.size(), 0U);
   EXPECT_TRUE(world.systemd.waiting().empty());
+}
+
+TEST_P(AfterVmm, AVmmThatCannotBeReadHasNotEnded) {
+  SandboxWorld world(scenario(GetParam()));
+  outlive(world);
+  const auto plan = [&](const Observed& observed) {
+    return diff(observed, desired(world.order().config, observed));
+  };
+  auto observed = world.observe();
+  ASSERT_NE(plan(observed).steps.size(), 0U);
+  observed.unread_processes.emplace_back("/proc/7: too many open files");
+  EXPECT_EQ(plan(observed).steps.size(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, AfterVmm, testing::Bool(),

@@ -159,6 +159,19 @@ TEST(Release, GroupsBesideOursInKatasScopeKeepTheirControllers) {
   EXPECT_EQ(one.world.misplaced(), "") << "it is left as it is";
 }
 
+TEST(Release, AGroupOfKatasWithControllersTakesNobody) {
+  Releasing one(scenario(HierarchyMode::v2));
+  const GroupRef kata{"v2", CgroupPath::parse(one.world.kata_group).value()};
+  one.world.tree.outside(
+      [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(kata, op::Enable::kFile, "+memory")); });
+  const auto released = one.release();
+  ASSERT_EQ(released.problems.size(), 1U);
+  EXPECT_NE(released.problems[0].find("cannot be given back"), std::string::npos)
+      << released.problems[0];
+  EXPECT_EQ(released.steps, 0U);
+  EXPECT_EQ(one.world.misplaced(), "") << "it is left as it is";
+}
+
 TEST(Release, KatasGroupIsMadeAgainWithItsDeviceRules) {
   auto given = scenario(HierarchyMode::v2);
   given.device_programs = 2;

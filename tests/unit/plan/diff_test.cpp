@@ -250,5 +250,24 @@ TEST(Diff, WhatMayBeKatasStaysWhileKataHasState) {
       << "/kata itself is everybody's";
 }
 
+/// A VM whose command line is not known may be of any size.
+TEST(Diff, AScopeBeginsWithoutLimitsWhereSomethingCannotBeRead) {
+  auto s = scenario(HierarchyMode::v2, true);
+  s.kata_only = false;
+  s.config.layout.sandbox_cgroup_only = true;
+  s.config.sizing.memory = MemorySizing::always;
+  SandboxWorld world(s);
+  world.boot();
+  const auto limits = [&](const Observed& observed) {
+    const auto plan = diff(observed, desired(world.order().config, observed));
+    const auto* start = plan.steps.size() == 1 ? as<op::StartScope>(plan.steps[0]) : nullptr;
+    return start == nullptr ? std::nullopt : std::optional(start->limits.size());
+  };
+  auto observed = world.observe();
+  EXPECT_GT(limits(observed).value_or(0), 0U);
+  observed.unread_processes.emplace_back("process 7: cmdline: it hangs");
+  EXPECT_EQ(limits(observed), 0U);
+}
+
 }  // namespace
 }  // namespace kcg::test

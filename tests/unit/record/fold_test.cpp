@@ -262,6 +262,9 @@ TEST(Fold, ForgottenWhenGoneAndNothingIsLeft) {
   EXPECT_FALSE(one.fold().follow_up.forget);
   one.observed.groups.begin()->second.mark = "other";
   EXPECT_TRUE(one.fold().follow_up.forget);
+  one.observed.unread_groups.emplace_back("no more descriptors");
+  EXPECT_FALSE(one.fold().follow_up.forget) << "what cannot be read may be left";
+  one.observed.unread_groups.clear();
   one.observed.pending = PendingJob{"x.scope"};
   one.record.scope.asked = kNow;
   EXPECT_FALSE(one.fold().follow_up.forget);
