@@ -135,6 +135,7 @@ TEST(OomKilled, AfterARestartWhatWasKilledInOurGroupIsKnown) {
 TEST(OomKilled, WhatIsAboveAPodLessSandboxIsEverybodys) {
   Case one(true);
   one.observed.inputs.bundle->type = BundleType::single;
+  one.kills(kPod, 0);
   EXPECT_EQ(one.text(), "");
   one.kills(kPod, 3);
   EXPECT_EQ(one.text(), "");
@@ -173,6 +174,20 @@ TEST(OomKilled, AnotherVmUnderTheSameIdHasItsOwnCount) {
   EXPECT_EQ(one.text(), "") << "the group was made anew";
   one.kills(kOurs, 1);
   one.kills(kPod, 5);
+  EXPECT_NE(one.text().find("killed 1 process "), std::string::npos) << one.text();
+}
+
+/// On v1 nothing above it counts, too.
+TEST(OomKilled, AGroupThatWasMadeAnewCountsFromTheBeginning) {
+  Case one(false);
+  one.kills(kOurs, 2);
+  EXPECT_NE(one.text(), "");
+  History history;
+  history.oom = one.history;
+  one.history = next_life(history).oom;
+  one.kills(kOurs, 0);
+  EXPECT_EQ(one.text(), "");
+  one.kills(kOurs, 1);
   EXPECT_NE(one.text().find("killed 1 process "), std::string::npos) << one.text();
 }
 
