@@ -94,6 +94,17 @@ TEST_P(Structure, AMarkCountsWhereOnlyRootCouldHaveSetIt) {
   });
 }
 
+/// Whoever made it, it was not us: a group without a mark would be ours to take.
+TEST_P(Structure, AMarkThatIsTooLongIsAnothers) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), std::string(kLongestMark + 1, 's'))), 0);
+    const auto mark = tree().mark(at(h, "a")).value();
+    ASSERT_TRUE(mark);
+    EXPECT_FALSE(SandboxId::parse(mark->text));
+  });
+}
+
 TEST_P(Structure, AMarkOfAVersionBeforeIsWrittenAnew) {
   everywhere([&](const std::string& h) {
     make(at(h, "a"));

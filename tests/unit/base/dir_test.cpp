@@ -117,6 +117,13 @@ TEST_F(DirTest, ReplaceIsAtomicAndKeepsOthersOut) {
   EXPECT_FALSE(in().replace("absent/file", "x"));
 }
 
+/// Left by one who was killed before he could rename it.
+TEST_F(DirTest, ReplaceTakesNothingFromAnEarlierAttempt) {
+  put("in/file.new", "something longer than the new text");
+  EXPECT_TRUE(in().replace("file", "new"));
+  EXPECT_EQ(get("in/file"), "new");
+}
+
 TEST_F(DirTest, ReadIsBounded) {
   put("in/big", std::string(10'000, 'x'));
   EXPECT_EQ(in().read("big", 10'000)->size(), 10'000U);

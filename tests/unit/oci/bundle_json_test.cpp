@@ -314,6 +314,10 @@ TEST(Bundle, AnUnreadableContainerStillNamesItsSandbox) {
            "io.kubernetes.cri.sandbox-id":"S"},)",
        std::nullopt},
       {"annotations elsewhere", R"({"linux":)" + container + "}", std::nullopt},
+      {"an id that is deeper than annotations are",
+       R"({"annotations":{"io.kubernetes.cri.container-type":"container",
+           "io.kubernetes.cri.sandbox-id":{"x":"S"}},)",
+       std::nullopt},
       {"nothing", "", std::nullopt},
       {"no object", "[1,2", std::nullopt},
   };

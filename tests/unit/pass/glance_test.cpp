@@ -69,6 +69,16 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
   }
 }
 
+/// Of so many a look is taken in parts, which a glance is not.
+TEST_F(Glancing, ManyThreadsAreNotGlancedAt) {
+  settle();
+  while (world_->proc.tids(world_->vmm)->size() < kMostGlanced)
+    world_->proc.add_thread(world_->vmm, "worker");
+  EXPECT_TRUE(look().as_seen);
+  world_->proc.add_thread(world_->vmm, "worker");
+  EXPECT_FALSE(look().as_seen);
+}
+
 TEST_F(Glancing, WatchesANewThreadForAWhile) {
   settle();
   glance_->look_at.reset();

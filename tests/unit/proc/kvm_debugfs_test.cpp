@@ -56,6 +56,15 @@ TEST_F(KvmDebugfsTest, AnotherVmIsNotOurs) {
   EXPECT_EQ(vcpus({30, 32}), Vcpus{});
 }
 
+/// Each is read for its own VMM alone, however many there are.
+TEST_F(KvmDebugfsTest, AVmThatHasAVmmIsNobodyElses) {
+  fixture_.vcpu("98-9", 0, "97\n");
+  EXPECT_EQ(kvm_.vcpus({98, 1}, threads({98, 97})).value().tid_of, (Vcpus{{0, 97}}));
+  EXPECT_EQ(vcpus({30, 97}), Vcpus{});
+  kvm_.forget(98);
+  EXPECT_EQ(vcpus({30, 97}), (Vcpus{{0, 97}}));
+}
+
 TEST_F(KvmDebugfsTest, OldKernelsNameNoThreads) {
   std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpu0");
   EXPECT_EQ(vcpus({30, 32}), Vcpus{});

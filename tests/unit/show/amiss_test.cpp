@@ -66,6 +66,12 @@ const Row kRows[] = {
     {"a_missing_group",
      [](SandboxView& view) { view.groups[0].exists = false; },
      {"group /p/s/vcpu is missing"}},
+    {"degraded",
+     [](SandboxView& view) {
+       view.state = SandboxState::degraded;
+       move_away(view.threads[0]);
+     },
+     {"thread 7 (vcpu) is in /elsewhere, not in /p/s/vcpu"}},
     {"not_placed_yet",
      [](SandboxView& view) {
        view.state = SandboxState::discovered;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -122,6 +123,22 @@ TEST(View, V1GroupsOfOnePathAreOneGroup) {
   EXPECT_EQ(group(view, GroupRole::sandbox).hierarchies.size(), 5U) << "cpuset is Kata's";
   EXPECT_EQ(group(view, GroupRole::vcpu).hierarchies, (std::vector<std::string>{"cpu", "cpuacct"}));
   EXPECT_FALSE(view.memory_limit) << "v1's largest number is no limit";
+}
+
+TEST(View, AGroupThatIsMissingInOneHierarchyIsMissing) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  EXPECT_TRUE(group(view_of(world), GroupRole::sandbox).exists);
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  world.tree.outside([&](CgroupTree& tree) {
+    const GroupRef middle{"memory", top};
+    const auto tasks = tree.read(middle, "cgroup.procs").value();
+    for (const auto pid : words(tasks))
+      EXPECT_TRUE(tree.write({"memory", {}}, "cgroup.procs", pid));
+    EXPECT_TRUE(tree.remove(middle));
+  });
+  EXPECT_FALSE(group(view_of(world), GroupRole::sandbox).exists);
 }
 
 TEST(View, WhatIsToBeWritten) {
