@@ -23,8 +23,9 @@ Fixture = tuple[dict[str, str], int]  # path -> text, and the number of complain
 
 
 def files(root: pathlib.Path, *suffixes: str, folders: tuple[str, ...] = FOLDERS):
-    """All files below the folders (and beside them), sorted; `suffixes` as in ".cpp"."""
-    found = [path for path in root.glob("*") if path.is_file()]
+    """All files below the folders (and beside them), sorted; `suffixes` as in ".cpp". Git's own
+    `.git` is a file in a further worktree."""
+    found = [path for path in root.glob("*") if path.is_file() and path.name != ".git"]
     for folder in folders:
         for base, directories, names in os.walk(root / folder):
             directories[:] = [name for name in directories if name != "__pycache__"]
