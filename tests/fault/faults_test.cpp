@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "fault/scenarios.hpp"
-#include "support/allowed.hpp"
 
 namespace kcg::test {
 namespace {
@@ -22,14 +21,6 @@ constexpr int kCodes[] = {ENOENT, EBUSY, ENOSPC, EINVAL, ESRCH, EACCES, EOPNOTSU
 constexpr int kReadCodes[] = {EMFILE, ENFILE, ENOMEM, EACCES, EIO};
 
 class Faults : public ::testing::TestWithParam<FaultRow> {};
-
-Pass judged_pass(SandboxWorld& world) {
-  auto pass = world.pass();
-  for (const auto& round : pass.rounds)
-    EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, round.plan), "");
-  world.end_jobs();
-  return pass;
-}
 
 /// Passes as timers and the resync make them, until nothing is left to do.
 void settle(SandboxWorld& world) {

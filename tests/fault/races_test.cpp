@@ -7,7 +7,6 @@
 #include <cerrno>
 
 #include "fault/scenarios.hpp"
-#include "support/allowed.hpp"
 
 namespace kcg::test {
 namespace {
@@ -87,14 +86,6 @@ std::string moved_strangers(const SandboxWorld& world, Pid pid) {
     if (now != "/") text += fmt::format("{} is in {}:{}\n", pid, h.name, now);
   }
   return text;
-}
-
-Pass judged_pass(SandboxWorld& world) {
-  auto pass = world.pass();
-  for (const auto& round : pass.rounds)
-    EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, round.plan), "");
-  world.end_jobs();
-  return pass;
 }
 
 class Races : public ::testing::TestWithParam<FaultRow> {};

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sandboxes that faults are injected into: each form on each hierarchy once.
+// The sandboxes that faults are injected into: each form on each hierarchy once. And how a pass of
+// theirs is judged, whatever happens to it.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "support/allowed.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -52,6 +56,14 @@ struct FaultRow {
   add("v1_legacy", HierarchyMode::v1, [](Scenario& s) { s.kata_only = false; });
   add("v1_pod_less", HierarchyMode::v1, [](Scenario& s) { s.pod_less = true; });
   return rows;
+}
+
+[[nodiscard]] inline Pass judged_pass(SandboxWorld& world) {
+  auto pass = world.pass();
+  for (const auto& round : pass.rounds)
+    EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, round.plan), "");
+  world.end_jobs();
+  return pass;
 }
 
 }  // namespace kcg::test

@@ -21,13 +21,6 @@ constexpr std::int64_t kMib = 1024 * 1024;
 
 class LiveBeside : public LiveTest {
  protected:
-  /// A running sandbox that the daemon has placed.
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
-    auto sandbox = node_->sandbox(std::move(spec));
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
-  }
   [[nodiscard]] std::string vcpu_quota_file(const Sandbox& sandbox) const {
     return node_->corner().directory(sandbox.group() + "/vcpu") + "/cpu.cfs_quota_us";
   }

@@ -20,12 +20,6 @@ class LiveForeign : public LiveTest {
     LiveTest::SetUp();
     if (!IsSkipped()) start_daemon({.config = "[layout]\nsandbox_cgroup_only = true\n"});
   }
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
-    auto sandbox = node_->sandbox(std::move(spec));
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
-  }
   /// v1 only: a group's cpuset.cpus.
   [[nodiscard]] std::string cpus(const std::string& group) const {
     return slurp_line(node_->corner().directory(group, "cpuset") + "/cpuset.cpus");

@@ -26,13 +26,6 @@ namespace {
 
 class LiveLifecycle : public LiveTest {
  protected:
-  /// A running sandbox that the daemon has placed.
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
-    auto sandbox = node_->sandbox(std::move(spec));
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
-  }
   [[nodiscard]] static bool has_groups(const Sandbox& sandbox) {
     return !sandbox.corner().find("kata-sandbox-" + sandbox.id()).empty();
   }

@@ -30,12 +30,6 @@ class LiveNever : public LiveTest {
     LiveTest::SetUp();
     if (!IsSkipped()) start_daemon();
   }
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
-    auto sandbox = node_->sandbox(std::move(spec));
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
-  }
   /// A program that does nothing, under any name, in a directory of its own.
   [[nodiscard]] std::string idle_program(const std::string& name) const {
     static int count = 0;

@@ -27,12 +27,8 @@ struct Said {
 
 class LiveRelease : public LiveTest {
  protected:
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(const std::string& pod) const {
-    auto sandbox =
-        node_->sandbox({.pod = pod, .light = true, .vcpus = 2, .standin = {{"HELPER", "1"}}});
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
+  [[nodiscard]] std::unique_ptr<Sandbox> placed_in(const std::string& pod) const {
+    return placed({.pod = pod, .light = true, .vcpus = 2, .standin = {{"HELPER", "1"}}});
   }
   [[nodiscard]] Said cgctl(std::vector<std::string> arguments,
                            const std::string& bus = "unix:path=/nonexistent") const {
@@ -87,8 +83,8 @@ class LiveRelease : public LiveTest {
 
 TEST_P(LiveRelease, EverythingGoesBackAndADaemonPlacesItAgain) {
   start_daemon({.config = "[sizing]\nmemory = \"always\"\n"});
-  const auto one = placed("podone");
-  const auto two = placed("podtwo");
+  const auto one = placed_in("podone");
+  const auto two = placed_in("podtwo");
   ASSERT_EQ(daemon_->terminate(), 0);
   const auto before = cgctl({"uninstall-check"});
   EXPECT_EQ(before.status, 4) << before.text;
@@ -116,8 +112,8 @@ TEST_P(LiveRelease, EverythingGoesBackAndADaemonPlacesItAgain) {
 
 TEST_P(LiveRelease, OnlyTheOneThatWasNamed) {
   start_daemon();
-  const auto one = placed("podone");
-  const auto two = placed("podtwo");
+  const auto one = placed_in("podone");
+  const auto two = placed_in("podtwo");
   ASSERT_EQ(daemon_->terminate(), 0);
   const auto released = cgctl({"release", one->id(), "--json"});
   EXPECT_EQ(released.status, 0) << released.text;
@@ -133,7 +129,7 @@ TEST_P(LiveRelease, ARunningDaemonMustObserve) {
   integration::PrivateBus bus(integration::Policy::installed);
   bus.start();
   start_daemon({.bus = bus.address()});
-  const auto sandbox = placed("podone");
+  const auto sandbox = placed_in("podone");
   for (const auto& reached : {bus.address(), std::string("unix:path=/nonexistent")}) {
     const auto refused = cgctl({"release"}, reached);
     EXPECT_EQ(refused.status, 1) << refused.text;
@@ -151,7 +147,7 @@ TEST_P(LiveRelease, ARunningDaemonMustObserve) {
 
 TEST_P(LiveRelease, AStrangerStaysAndIsNamed) {
   start_daemon();
-  const auto sandbox = placed("podone");
+  const auto sandbox = placed_in("podone");
   ASSERT_EQ(daemon_->terminate(), 0);
   Command command;
   command.argv = {"/usr/bin/tail", "-f", "/dev/null"};

@@ -27,12 +27,6 @@ void or_end(int failed) {
 
 class LiveTrust : public LiveTest {
  protected:
-  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
-    auto sandbox = node_->sandbox(std::move(spec));
-    sandbox->start();
-    EXPECT_EQ(settle(*sandbox), "");
-    return sandbox;
-  }
   /// The same path in every hierarchy that the daemon manages.
   [[nodiscard]] std::vector<std::string> everywhere(const std::string& path) const {
     std::vector<std::string> directories;

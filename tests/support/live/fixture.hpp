@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
@@ -30,6 +31,13 @@ class LiveTest : public testing::TestWithParam<Tree> {
   void start_daemon(DaemonSpec spec = {}) {
     daemon_ = node_->daemon(std::move(spec));
     daemon_->start();
+  }
+  /// A running sandbox that the daemon has placed.
+  [[nodiscard]] std::unique_ptr<Sandbox> placed(SandboxSpec spec = {}) const {
+    auto sandbox = node_->sandbox(std::move(spec));
+    sandbox->start();
+    EXPECT_EQ(settle(*sandbox), "");
+    return sandbox;
   }
   [[nodiscard]] bool v1() const { return GetParam() == Tree::v1; }
 
