@@ -38,6 +38,21 @@ TEST(Observe, NothingIsWalkedBelowWhoIsNotProven) {
   }
 }
 
+/// Where it stands is right, and what it runs is no shim.
+TEST(Observe, NothingIsWalkedBelowWhoStandsInTheBundleAndIsNoShim) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  const Pid pid = impostor(world, 0);
+  world.proc.process(pid).exe = "/bin/sleep";
+  world.proc.process(pid).cwd_id = world.proc.process(world.shim).cwd_id;
+  world.record.shim_candidates.insert(pid);
+  ASSERT_TRUE(may_be_shim(world.proc, pid, world.assembled.inputs));
+  world.proc.clear_looks();
+  EXPECT_EQ(world.observe().processes.size(), 4U);
+  EXPECT_FALSE(world.proc.walked().contains(pid));
+}
+
 TEST(Observe, AShimSaysWhichSandboxItIsOf) {
   SandboxWorld world(scenario());
   world.boot();
