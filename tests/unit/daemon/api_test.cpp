@@ -24,6 +24,38 @@ TEST_F(Reconciling, WhatIsRegisteredIsTold) {
   EXPECT_EQ(reconciler_->api().registered(), std::vector<RegisteredView>());
 }
 
+/// The registration stays as long as its shim lives.
+TEST_F(Reconciling, APidThatIsUsedAgainMayBeRegistered) {
+  const Program program{"vmm", "/usr/bin/vmm", {}};
+  auto one = registration();
+  one.shim = proc_.key(proc_.start(1, program));
+  const Pid pid = proc_.start(1, program);
+  one.vmm = proc_.key(pid);
+  auto other = registration();
+  other.vmm = one.vmm;
+  start();
+  run();
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", one));
+  EXPECT_FALSE(reconciler_->api().register_sandbox("y", other)) << "it is the VMM of x";
+  proc_.exit_process(pid);
+  reconciler_->hint({HintKind::process_end, "x", pid});
+  run();
+  proc_.start_as(pid, 1, program);
+  other.vmm = proc_.key(pid);
+  ASSERT_NE(other.vmm, one.vmm);
+  EXPECT_TRUE(reconciler_->api().register_sandbox("y", other));
+  EXPECT_EQ(reconciler_->api().registered().size(), 2U);
+}
+
+TEST_F(Reconciling, AtTheBoundWhoIsRegisteredMayBeRegisteredAgain) {
+  config_.limits.max_sandboxes = 1;
+  start();
+  run();
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registration()));
+  EXPECT_FALSE(reconciler_->api().register_sandbox("y", registration()));
+  EXPECT_TRUE(reconciler_->api().register_sandbox("x", registration()));
+}
+
 TEST_F(Reconciling, WhatIsRegisteredIsListedBeforeItWasLookedAt) {
   ASSERT_TRUE(store_.registrations().empty());
   ASSERT_TRUE(store_.save(SandboxId::parse("x").value(), registration()));

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "base/dir.hpp"
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
@@ -58,6 +59,26 @@ class Hearing : public Reconciling {
       (void)::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count()));
     return follower_.looks;
   }
+  /// Of the sandbox "b"; nobody has told of it.
+  std::string new_bundle() {
+    auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/b";
+    std::filesystem::create_directories(task);
+    std::ofstream(task + "/config.json")
+        << R"({"annotations": {"io.kubernetes.cri.container-type": "sandbox",
+               "io.kubernetes.cri.sandbox-id": "b"}, "linux": {"cgroupsPath": "/kubepods/pod1/b"}})";
+    std::ofstream(task + "/shim-binary-path") << "/usr/bin/containerd-shim-kata-v2";
+    return task;
+  }
+  /// Who calls himself the shim of "b", and works in `directory`.
+  void shim_executes(const std::string& directory) {
+    const Pid pid = proc_.start(1, {"containerd-shim",
+                                    "/usr/bin/containerd-shim-kata-v2",
+                                    {"shim", "-namespace", "k8s.io", "-id", "b"},
+                                    directory});
+    const auto stamp = Dir::open(directory).value().stamp().value();
+    proc_.process(pid).cwd_id = FileId{stamp.device, stamp.inode};
+    reconciler_->hint({HintKind::exec, "", pid});
+  }
   void TearDown() override { reconciler_.reset(); }
 
   CountingFollower follower_;
@@ -107,17 +128,34 @@ TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
   EXPECT_EQ(looks_later(), 1U) << "only the one that was asked for";
 }
 
+TEST_F(Hearing, AShimMayBeHeardOfBeforeItsBundle) {
+  start();
+  run();
+  shim_executes(new_bundle());
+  run();
+  EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
+}
+
+/// Any user can run what has a shim's name and arguments.
+TEST_F(Hearing, AShimThatIsNoneIsNoReasonToLook) {
+  const auto task = new_bundle();
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  shim_executes(directory());
+  run();
+  EXPECT_EQ(follower_.looks, 0U);
+  shim_executes(task);
+  run();
+  EXPECT_EQ(follower_.looks, 1U);
+}
+
 /// It says nothing before its shim executes, which it is about to do.
 TEST_F(Hearing, ANewBundleIsLookedAtWithItsShim) {
   start();
   run();
   reconciler_->set_follower(&follower_);
-  const auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/b";
-  std::filesystem::create_directories(task);
-  std::ofstream(task + "/config.json")
-      << R"({"annotations": {"io.kubernetes.cri.container-type": "sandbox",
-             "io.kubernetes.cri.sandbox-id": "b"}, "linux": {"cgroupsPath": "/kubepods/pod1/b"}})";
-  std::ofstream(task + "/shim-binary-path") << "/usr/bin/containerd-shim-kata-v2";
+  const auto task = new_bundle();
   const auto written = clock_.now();
   reconciler_->hint({HintKind::bundle, task, 0});
   run();

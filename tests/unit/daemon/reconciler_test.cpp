@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "daemon/node/cpu_time.hpp"
+#include "support/fake_systemd.hpp"
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
@@ -100,6 +101,39 @@ TEST_F(Reconciling, StateThatKataLeftBehindIsNoSandbox) {
   run();
   EXPECT_EQ(heard(), "");
   EXPECT_EQ(reconciler_->api().list(true).size(), 0U);
+}
+
+/// Its end was missed, and its bundle has gone with it.
+TEST_F(Reconciling, GroupsOfWhoIsKnownByThemAloneGo) {
+  const auto hierarchy = tree_.host().hierarchies.front().name;
+  const GroupRef group{hierarchy, CgroupPath::parse("/kubepods/pod1/kata-sandbox-x").value()};
+  tree_.make_all(hierarchy, group.path.str());
+  tree_.set_raw_mark(group, "x");
+  start();
+  run();
+  EXPECT_FALSE(tree_.mark(group));
+}
+
+/// The job's end is the only word of it.
+TEST_F(Reconciling, WhatSystemdHasDoneIsLookedAtAtOnce) {
+  FakeSystemd systemd(tree_);
+  systemd_ = &systemd;
+  const auto hierarchy = tree_.host().hierarchies.front().name;
+  const Pid vmm = found_vmm();
+  tree_.make_all(hierarchy, "/kubepods.slice/kubepods-pod1.slice");
+  start();
+  run();
+  auto registered = registration();
+  registered.cgroups_path = "kubepods-pod1.slice:cri:x";
+  registered.vmm = proc_.key(vmm);
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
+  run();
+  ASSERT_EQ(systemd.waiting().size(), 1U);
+  for (const auto& unit : systemd.finish_jobs()) reconciler_->hint({HintKind::job, unit, 0, ""});
+  run();
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy),
+            "/kubepods.slice/kubepods-pod1.slice/kata-sandbox-x.scope/vmm");
+  reconciler_.reset();
 }
 
 /// A VMM of many threads is read in parts, between which it lives on.

@@ -60,7 +60,7 @@ class Reconciling : public ::testing::Test {
   std::string state_directory() { return directory() + "/state"; }
   void start() {
     reconciler_ = std::make_unique<Reconciler>(
-        *loop_, World{tree_, proc_, clock_, nullptr, store_, log_}, config_);
+        *loop_, World{tree_, proc_, clock_, systemd_, store_, log_}, config_);
     reconciler_->set_publisher(&listener_);
     reconciler_->start();
   }
@@ -103,6 +103,7 @@ class Reconciling : public ::testing::Test {
   Config config_;
   FakeTree tree_{fake_host_v2()};
   FakeProc proc_{tree_};
+  SystemdManager* systemd_ = nullptr;
   Listener listener_;
   std::unique_ptr<Reconciler> reconciler_;
   std::vector<std::string> answers_;
