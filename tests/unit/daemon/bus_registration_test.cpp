@@ -74,9 +74,9 @@ TEST(TaskOfPidfd, OtherDescriptorsAreNone) {
   EXPECT_FALSE(task_of_pidfd(-1));
 }
 
-Properties container(const char* id, const Properties& limits) {
+Properties container(const char* id, const Properties& limits, int times = 1) {
   std::vector<sdbus::Struct<std::string, Properties>> list;
-  list.emplace_back(std::string(id), limits);
+  for (int i = 0; i < times; ++i) list.emplace_back(std::string(id), limits);
   return {{"Containers", Variant(list)}};
 }
 
@@ -150,6 +150,7 @@ TEST(Registration, RefusesAndNamesWhat) {
        "Containers: 'c1': unknown key 'Memory'"},
       {"wrong type in a container", container("c1", {{"Cpus", number}}),
        "Containers: 'c1': Cpus: a value of type 't', must be 's'"},
+      {"a container twice", container("c1", {}, 2), "Containers: 'c1': given twice"},
       {"containers of another shape",
        {{"Containers", Variant(Properties{})}},
        "Containers: a value of type 'a{sv}', must be 'a(sa{sv})'"},

@@ -114,6 +114,17 @@ TEST_F(Reconciling, GroupsOfWhoIsKnownByThemAloneGo) {
   EXPECT_FALSE(tree_.mark(group));
 }
 
+/// Nobody has to unregister what has ended.
+TEST_F(Reconciling, ARegistrationGoesWithItsProcesses) {
+  const Pid vmm = found_vmm();
+  place(vmm);
+  EXPECT_EQ(reconciler_->api().registered().size(), 1U);
+  proc_.exit_process(vmm);
+  reconciler_->hint({HintKind::process_end, "x", vmm});
+  run();
+  EXPECT_EQ(reconciler_->api().registered().size(), 0U);
+}
+
 /// The job's end is the only word of it.
 TEST_F(Reconciling, WhatSystemdHasDoneIsLookedAtAtOnce) {
   FakeSystemd systemd(tree_);
