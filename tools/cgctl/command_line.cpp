@@ -47,6 +47,7 @@ void add_globals(CLI::App& app, Options& o) {
       ->type_name("DIR");
   app.add_option("--run-root", o.run_root,
                  "Without the daemon: look for every path below /run in DIR/run instead")
+      ->envname("CGCTL_RUN_ROOT")
       ->type_name("DIR");
 }
 
@@ -228,6 +229,7 @@ Status check_register(const RegisterTexts& texts, RegisterOptions& out) {
 
 CommandLine usage_error(CommandLine line, bool json, const std::string& text) {
   line.exit = Exit::usage;
+  line.options.json = json;
   if (json)
     line.err = failure_text({static_cast<int>(ManagerError::invalid_argument), text}, true, "");
   else
