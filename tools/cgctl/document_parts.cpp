@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cgctl/document_parts.hpp"
 
+#include "tools/cgctl/render.hpp"
 #include "tools/cgctl/text.hpp"
 
 namespace kcg::cgctl::document_parts {
@@ -43,32 +44,29 @@ std::string heading(const Style& style, const Json& one, const Titles& titles) {
   std::string out =
       painted(style, Paint::strong, found == titles.end() ? shown : printable(found->second));
   if (found != titles.end() && !found->second.ends_with(shown)) out += "  " + shown;
-  out += painted(
-      style, Paint::faint,
-      fmt::format("\n  {} (from: {}), {} driver, cgroup {}", field(one, "layout"),
-                  field(one, "layout_source"), field(one, "driver"), field(one, "hierarchy")));
+  const auto about =
+      fmt::format("{} (from: {}), {} driver, cgroup {}", field(one, "layout"),
+                  field(one, "layout_source"), field(one, "driver"), field(one, "hierarchy"));
+  out += "\n" + paragraph(style, 2, {about, Paint::faint, ""});
   const auto pod = field(one, "pod_cgroup");
-  if (!pod.empty()) out += "\n" + pod;
-  return out + "\n";
+  return out + (pod.empty() ? "" : pod + "\n");
 }
 
 std::string conditions(const Style& style, const Json& one) {
   std::string out;
   for (const auto& condition : array(one, "conditions")) {
     const auto severity = field(condition, "severity");
-    const auto text =
-        fmt::format("{} ({}): {}", field(condition, "name"), severity, field(condition, "text"));
+    const auto text = fmt::format("{} ({}): {}", field(condition, "name"), severity,
+                                  from_pod(style, one, field(condition, "text")));
     out += paragraph(style, 2, {text, paint_of_severity(severity), ""});
   }
   return out;
 }
 
-std::string from_pod(const Style& style, const Json& one, const std::string& path) {
+std::string from_pod(const Style& style, const Json& one, const std::string& text) {
   const auto pod = field(one, "pod_cgroup");
-  if (style.wide || pod.empty() || pod == "/") return path;
-  if (path == pod) return "the pod's group";
-  if (!path.starts_with(pod + "/")) return path;
-  return shorter_id(style, field(one, "sandbox"), path.substr(pod.size() + 1));
+  if (style.wide) return text;
+  return shorter_id(style, field(one, "sandbox"), seen_from(pod, "the pod's group", text));
 }
 
 }  // namespace kcg::cgctl::document_parts

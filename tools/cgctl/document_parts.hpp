@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 /// Who it is, and the pod's group in full: all paths below are as seen from it.
 [[nodiscard]] std::string heading(const Style& style, const Json& one, const Titles& titles);
 [[nodiscard]] std::string conditions(const Style& style, const Json& one);
-/// A path as seen from the pod's group.
-[[nodiscard]] std::string from_pod(const Style& style, const Json& one, const std::string& path);
+/// A path, or a text with paths, as seen from the pod's group.
+[[nodiscard]] std::string from_pod(const Style& style, const Json& one, const std::string& text);
 
 }  // namespace kcg::cgctl::document_parts

@@ -57,7 +57,7 @@ std::string value_text(const Style& style, const SandboxEvent& event, const std:
 
 std::string details(const Style& style, const Told& told) {
   const auto& event = *told.event;
-  if (!is_change(event)) return event.text;
+  if (!is_change(event)) return with_short_paths(style, view_of(*told.history), event.text);
   if (event.subject.empty())
     return fmt::format("thread {} is back in {}: it was in {}", event.to,
                        place_text(*told.history, event.group),

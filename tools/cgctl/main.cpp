@@ -60,7 +60,8 @@ Result<Answer> ask(const Options& options, const Style& style, Source& source, B
   if (options.verb == Verb::recommend) return recommendation(options, style, source);
   if (options.verb == Verb::top) return watch_usage(options, style, source);
   const bool reasons = options.verb == Verb::plan || options.verb == Verb::explain;
-  auto answer = reasons ? reason(options, style, source) : look(options, style, source);
+  auto answer = reasons ? reason(options, style, source)
+                        : look(options, style, source, daemon_words(besides.daemon));
   if (!answer) return answer;
   if (options.json && options.verb == Verb::list)
     answer->out = with_daemon(answer->out, besides.daemon);
@@ -91,6 +92,11 @@ Result<Answer> find_out(const Options& options, const Style& style, Besides& bes
 bool print(std::FILE* stream, const std::string& text) {
   return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
          std::fflush(stream) == 0;
+}
+
+/// Beside the answer; a document is not broken into lines.
+bool print_besides(const Options& options, const std::string& text) {
+  return print(stderr, options.json ? text : wrapped(style_of(stderr, options), text));
 }
 
 /// Until somebody ends it. What a sandbox is called is asked when it is first spoken of.
@@ -171,20 +177,22 @@ Exit exit_without_daemon(const Options& options, const DaemonState& daemon, Exit
 int main_status(int argc, const char* const* argv) {
   const auto line = parse_command_line(argc, argv);
   if (line.exit) {
-    const bool printed = print(stdout, line.out) && print(stderr, line.err);
+    const auto out = wrapped(style_of(stdout, line.options), line.out);
+    const bool printed = print(stdout, out) && print_besides(line.options, line.err);
     return static_cast<int>(printed ? *line.exit : Exit::failed);
   }
   Besides besides;
   const auto& options = line.options;
-  const auto answer = run(options, style_of_stdout(options), besides);
+  const auto answer = run(options, style_of(stdout, options), besides);
   const auto& note = besides.note;
   if (!answer) {
-    (void)print(stderr, failure_text(answer.error(), options.json, note));  // ignored: nowhere else
+    const auto text = failure_text(answer.error(), options.json, note);
+    (void)print_besides(options, text);  // ignored: nowhere else
     const auto exit = failure_exit(answer.error());
     return static_cast<int>(exit_without_daemon(options, besides.daemon, exit));
   }
   const auto text = options.json ? printable_json(answer->out) : answer->out;
-  if (!print(stderr, note_text(options.json, note)) || !print(stdout, text))
+  if (!print_besides(options, note_text(options.json, note)) || !print(stdout, text))
     return static_cast<int>(Exit::failed);
   return static_cast<int>(exit_without_daemon(options, besides.daemon, answer->exit));
 }

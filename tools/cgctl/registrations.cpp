@@ -70,7 +70,8 @@ std::string render_registrations(const Style& style, const std::vector<Registere
   std::vector<Row> rows;
   for (const auto& view : views) rows.push_back(row_of(style, view));
   if (!style.width) return table(style, columns, rows);
-  if (views.empty()) return "Nothing is registered: all that runs here was found.\n";
+  if (views.empty())
+    return paragraph(style, 0, {"Nothing is registered: all that runs here was found."});
   return table(style, columns, rows) +
          paragraph(style, 0,
                    {count_text(views.size(), "registration") +

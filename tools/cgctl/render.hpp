@@ -19,8 +19,9 @@ inline constexpr std::size_t kShortId = 12;
 
 [[nodiscard]] std::string render_list(const Style& style, const std::vector<SandboxView>& views);
 /// The last line of `list` on a terminal: who of `all` sandboxes needs a look. "" in a pipe.
+/// `daemon`: who looks after them; "" = not known.
 [[nodiscard]] std::string render_answer(const Style& style, const std::vector<SandboxView>& views,
-                                        std::size_t all);
+                                        std::size_t all, const std::string& daemon = "");
 /// What `list --all` adds.
 [[nodiscard]] std::string render_ignored(const Style& style, const std::vector<SandboxView>& views);
 /// `events`: what has happened to it, ready to be printed; "" where that is not known.
@@ -38,7 +39,11 @@ inline constexpr std::size_t kShortId = 12;
                                      const std::string& text);
 /// A path as seen from the sandbox group: "vcpu", "../kata_0123"; what is not near stays whole.
 [[nodiscard]] std::string short_path(const SandboxView& view, const std::string& path);
-/// The same for the paths within a text, where somebody reads it on a terminal.
+/// The text with paths as seen from `group`, which itself is called by a name.
+[[nodiscard]] std::string seen_from(const std::string& group, const std::string& name,
+                                    std::string text);
+/// Paths within a text as seen from the sandbox group, then from the pod's, where somebody reads it
+/// on a terminal.
 [[nodiscard]] std::string with_short_paths(const Style& style, const SandboxView& view,
                                            std::string text);
 

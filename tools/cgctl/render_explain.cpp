@@ -21,20 +21,46 @@ using document_parts::Json;
 
 constexpr std::size_t kInputs = 4;
 
-/// Sources in the order in which they are referred to.
+/// Value: where an input comes from: what of it is meant, and the file or whatever else has it.
+struct Origin {
+  std::string part, where;
+};
+
+/// "FILE, key", "annotation k=\"v\" in FILE", "Kata's state, FILE"; all else stands for itself.
+Origin origin_of(const std::string& source) {
+  if (source.starts_with('/')) {
+    const auto comma = source.find(", ");
+    if (comma == std::string::npos) return {"", source};
+    return {source.substr(comma + 2), source.substr(0, comma)};
+  }
+  for (const std::string_view between : {" in /", ", /"}) {
+    const auto at = source.rfind(between);
+    if (at != std::string::npos)
+      return {source.substr(0, at), source.substr(at + between.size() - 1)};
+  }
+  return {"", source};
+}
+
+/// Where inputs come from, each told once, in the order in which they are referred to.
 class Sources final {
  public:
-  /// "[3]"; "" for none.
+  /// ", linux.resources.memory.limit [3]"; "" for none.
   std::string mark(const std::string& source) {
     if (source.empty()) return "";
-    auto it = std::find(all_.begin(), all_.end(), source);
-    if (it == all_.end()) it = all_.insert(all_.end(), source);
-    return fmt::format("[{}]", it - all_.begin() + 1);
+    const auto [part, where] = origin_of(source);
+    auto it = std::find(all_.begin(), all_.end(), where);
+    if (it == all_.end()) it = all_.insert(all_.end(), where);
+    return fmt::format("{}{} [{}]", part.empty() ? "" : ", ", part, it - all_.begin() + 1);
   }
-  [[nodiscard]] std::string text() const {
+  [[nodiscard]] std::string text(const Style& style, const Json& one) const {
     std::string out;
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      out += fmt::format("  {:>4} {}\n", fmt::format("[{}]", i + 1), all_[i]);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const auto number = fmt::format("[{}]", i + 1);
+      const auto where = all_[i] == field(one, "pod_cgroup")
+                             ? document_parts::from_pod(style, one, all_[i])
+                             : all_[i];
+      out += hanging(style, fmt::format("  {:>4} ", number), {where, Paint::none, ""});
+    }
     return out.empty() ? "" : "Sources:\n" + out;
   }
 
@@ -65,20 +91,20 @@ std::string input_text(const std::string& topic, const std::string& value) {
 
 /// Short values stand below each other, right-aligned, as parts of a sum; a long one behind its
 /// name.
-std::string input_line(const Style& style, const std::string& topic, const Json& input,
-                       Sources& sources) {
+std::string input_line(const Style& style, const Json& one, const std::string& topic,
+                       const Json& input, Sources& sources) {
   constexpr std::size_t kColumn = 9;  // "16384 MiB"
   const auto value = field(input, "value");
   if (field(input, "name") == "other sources")
     return paragraph(style, kInputs, {fmt::format("(other sources: {})", value), Paint::faint, ""});
-  const auto shown = input_text(topic, value);
+  const auto shown = document_parts::from_pod(style, one, input_text(topic, value));
   const auto mark = sources.mark(field(input, "source"));
   const auto what = field(input, "name") + (style.raw && shown != value ? " = " + value : "");
   if (columns_of(shown) > kColumn)
     return paragraph(style, kInputs,
-                     {fmt::format("{} = {} {}", what, shown, mark), Paint::none, ""});
-  const auto pad = std::string(kColumn - columns_of(shown), ' ');
-  return fmt::format("{}{}{}  {} {}\n", std::string(kInputs, ' '), pad, shown, what, mark);
+                     {fmt::format("{} = {}{}", what, shown, mark), Paint::none, ""});
+  const auto pad = std::string(kInputs + kColumn - columns_of(shown), ' ');
+  return hanging(style, fmt::format("{}{}  ", pad, shown), {what + mark, Paint::none, ""});
 }
 
 std::string explanation(const Style& style, const Json& one, const Json& each, Sources& sources) {
@@ -96,9 +122,11 @@ std::string explanation(const Style& style, const Json& one, const Json& each, S
   std::string out = paragraph(style, 0, {head, Paint::strong, ""});
   const auto formula = field(each, "formula");
   const bool bytes = topic == "memory" && !style.raw;
+  const auto numbers = bytes ? formula_text(formula) : formula;
   if (!formula.empty())
-    out += paragraph(style, 2, {"= " + (bytes ? formula_text(formula) : formula), Paint::none, ""});
-  for (const auto& input : array(each, "inputs")) out += input_line(style, topic, input, sources);
+    out += hanging(style, "  = ", {document_parts::from_pod(style, one, numbers), Paint::none, ""});
+  for (const auto& input : array(each, "inputs"))
+    out += input_line(style, one, topic, input, sources);
   const auto change = field(each, "change");
   if (!change.empty()) out += paragraph(style, 2, {"To change it: " + change, Paint::none, ""});
   return out;
@@ -121,7 +149,7 @@ Result<std::string> render_explain(const Style& style, const std::string& docume
       if (topic.empty() || topic == topic_of(field(each, "subject")))
         body += explanation(style, one, each, sources);
     if (body.empty()) body = "Nothing is limited or placed here yet.\n";
-    out += body + document_parts::conditions(style, one) + sources.text();
+    out += body + document_parts::conditions(style, one) + sources.text(style, one);
   }
   return out;
 }

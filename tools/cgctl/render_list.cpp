@@ -61,7 +61,8 @@ std::vector<Cell> below_row(const Style& style, const SandboxView& view) {
   std::vector<Cell> out;
   if (style.width)
     for (const auto& one : view.conditions)
-      out.push_back({fmt::format("{}: {}", info(one.condition.condition).name, one.condition.text),
+      out.push_back({fmt::format("{}: {}", info(one.condition.condition).name,
+                                 with_short_paths(style, view, one.condition.text)),
                      paint_of(one.condition.severity), ""});
   for (const auto& line : amiss(view))
     out.push_back({with_short_paths(style, view, line), Paint::bad, ""});
@@ -123,7 +124,7 @@ std::string render_list(const Style& style, const std::vector<SandboxView>& view
 }
 
 std::string render_answer(const Style& style, const std::vector<SandboxView>& views,
-                          std::size_t all) {
+                          std::size_t all, const std::string& daemon) {
   if (!style.width) return "";
   const SandboxView* first = nullptr;
   std::size_t bad = 0;
@@ -135,8 +136,9 @@ std::string render_answer(const Style& style, const std::vector<SandboxView>& vi
   const auto count = all == 1 ? "1 sandbox" : fmt::format("{} sandboxes", all);
   if (all == 0) return "No sandbox runs here.\n";
   if (bad == 0) {
-    const auto words = all == 1 ? "1 sandbox, it is as wanted." : count + ", all as wanted.";
-    return paragraph(style, 0, {words, Paint::good, ""});
+    const auto words = all == 1 ? "1 sandbox, it is as wanted" : count + ", all as wanted";
+    const auto whose = daemon.empty() ? "" : fmt::format(" ({})", daemon);
+    return paragraph(style, 0, {fmt::format("{}{}.", words, whose), Paint::good, ""});
   }
   const auto look = fmt::format("{}, {} need{} a look: cgctl show {}", count, bad,
                                 bad == 1 ? "s" : "", handy_name(*first));

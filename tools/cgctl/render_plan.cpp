@@ -39,10 +39,10 @@ std::string steps(const Style& style, const Json& one) {
     const auto here = hierarchy.empty() ? path : fmt::format("{} ({})", path, hierarchy);
     if (here != place) out += fmt::format("  {}\n", painted(style, Paint::faint, here));
     place = here;
-    auto text = fmt::format("  {:>4}  {:<12}  {}", ++number, field(step, "op"),
-                            step_details(style, one, step));
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
+    const auto details = step_details(style, one, step);
+    const auto* const head = details.empty() ? "  {:>4}  {}" : "  {:>4}  {:<12}  ";
+    out += hanging(style, fmt::format(fmt::runtime(head), ++number, field(step, "op")),
+                   {details, Paint::none, ""});
   }
   return out;
 }

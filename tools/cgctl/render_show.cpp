@@ -23,7 +23,7 @@ class Facts final {
   explicit Facts(const Style& style) : style_(style) {}
   void add(std::string_view label, std::string_view value, Paint paint = Paint::none) {
     if (value.empty()) return;
-    text_ += fmt::format("{:>13}  {}\n", label, painted(style_, paint, printable(value)));
+    text_ += hanging(style_, fmt::format("{:>13}  ", label), {std::string(value), paint, ""});
   }
   void title(std::string_view text) {
     text_ += fmt::format("\n{}\n", painted(style_, Paint::strong, std::string(text)));
@@ -89,7 +89,7 @@ void add_conditions(Facts& facts, const Style& style, const SandboxView& view) {
         one.since == 0 ? "" : fmt::format(", for {}", age_text(style.now - one.since));
     facts.line(2, fmt::format("{} ({}{})", about.name, name(one.condition.severity), since),
                paint_of(one.condition.severity));
-    facts.line(4, one.condition.text);
+    facts.line(4, with_short_paths(style, view, one.condition.text));
   }
   for (const auto& line : now) facts.line(2, with_short_paths(style, view, line), Paint::bad);
   facts.title("What it is");

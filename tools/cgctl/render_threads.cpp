@@ -82,6 +82,11 @@ Row thread_row(const Style& style, const SandboxView& view, const ThreadView& th
   return row;
 }
 
+/// What stands before and behind a path in a text.
+bool parts_paths(char c) {
+  return std::string_view(" ,;:=()[]'\"").find(c) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string render_threads(const Style& style, const SandboxView& view) {
@@ -128,15 +133,28 @@ std::string short_path(const SandboxView& view, const std::string& path) {
   return path.starts_with(above + "/") ? fmt::format("..{}", path.substr(above.size())) : path;
 }
 
-std::string with_short_paths(const Style& style, const SandboxView& view, std::string text) {
-  const auto& group = view.sandbox_cgroup;
-  if (!style.width || style.wide || group.size() < 2) return text;
-  for (auto at = text.find(group); at != std::string::npos; at = text.find(group, at)) {
+std::string seen_from(const std::string& group, const std::string& name, std::string text) {
+  if (group.size() < 2) return text;
+  for (auto at = text.find(group); at != std::string::npos; at = text.find(group, at + 1)) {
     const auto end = at + group.size();
-    const bool inside = end < text.size() && text[end] == '/';
-    text.replace(at, group.size() + (inside ? 1 : 0), inside ? "" : "the sandbox group");
+    const bool begins = at == 0 || parts_paths(text[at - 1]);
+    const bool inside = end + 1 < text.size() && text[end] == '/' && !parts_paths(text[end + 1]);
+    const bool whole = end == text.size() || parts_paths(text[end]);
+    if (!begins || (!inside && !whole)) continue;
+    // A name stands without the quotes of a path.
+    const bool quoted = whole && at > 0 && text[at - 1] == '\'' && text.substr(end, 1) == "'";
+    if (inside)
+      text.erase(at, group.size() + 1);
+    else
+      text.replace(quoted ? at - 1 : at, group.size() + (quoted ? 2 : 0), name);
   }
   return text;
+}
+
+std::string with_short_paths(const Style& style, const SandboxView& view, std::string text) {
+  if (!style.width || style.wide) return text;
+  text = seen_from(view.sandbox_cgroup, "the sandbox group", std::move(text));
+  return shorter_id(style, view.id, seen_from(view.pod_cgroup, "the pod's group", std::move(text)));
 }
 
 }  // namespace kcg::cgctl

@@ -37,7 +37,8 @@ class Drawing final {
   Drawing(const Style& style, const SandboxView& view)
       : style_(style), lines_(style.utf8 ? kBox : kPlain), view_(view), all_(group_members(view)) {
     for (const auto& one : all_)
-      if (one.path != view.sandbox_cgroup) names_ = std::max(names_, columns_of(name_of(one.path)));
+      if (below(one.path, view.sandbox_cgroup))
+        names_ = std::max(names_, columns_of(name_of(one.path)));
   }
 
   /// Groups below the pod's hang on its line, all others stand alone with their whole path.
@@ -118,9 +119,9 @@ std::string tids_text(const GroupMembers& one) {
 std::string Drawing::limits(const GroupMembers& one) const {
   const auto& group = *one.group;
   std::vector<std::string> parts;
-  const bool whole = one.path == view_.sandbox_cgroup && view_.memory_used == group.memory_current;
-  if (whole && view_.memory_used)
-    parts.push_back(memory_text(view_.memory_used, view_.memory_limit) + memory_sum_text(view_));
+  const bool whole = one.path == view_.sandbox_cgroup && group.memory_current;
+  if (whole)
+    parts.push_back(memory_text(group.memory_current, view_.memory_limit) + memory_sum_text(view_));
   else if (group.memory_current)
     parts.push_back(size_text(*group.memory_current) + " used");
   for (auto& text : limit_texts(group.limits)) parts.push_back(std::move(text));

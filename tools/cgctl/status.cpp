@@ -114,9 +114,7 @@ std::string placements_text(const PlacementTimes& times) {
 
 /// A long value goes on below itself.
 std::string detail(const Style& style, const char* name, const std::string& value) {
-  constexpr std::size_t kValues = 13;
-  const auto text = paragraph(style, kValues, {value, Paint::none, ""});
-  return fmt::format("  {:<11}{}", name, text.substr(std::min(kValues, text.size())));
+  return hanging(style, fmt::format("  {:<11}", name), {value, Paint::none, ""});
 }
 
 std::string details(const Style& style, const DaemonState& daemon,
@@ -187,6 +185,13 @@ Answer status_answer(const Options& options, const Style& style, const DaemonSta
         style, 2,
         {"next: cgctl list | cgctl show POD | cgctl status | cgctl --help", Paint::faint, ""});
   return answer;
+}
+
+std::string daemon_words(const DaemonState& daemon) {
+  if (!daemon.asked) return "";
+  if (!daemon.running) return "no daemon runs or answers";
+  const auto mode = daemon.mode == "observe" ? "observing" : mode_text(daemon.mode);
+  return "daemon running, " + mode;
 }
 
 std::string with_daemon(const std::string& document, const DaemonState& daemon) {

@@ -57,7 +57,9 @@ inline constexpr const char* kObserveNote = "observe: nothing is written";
 [[nodiscard]] Answer status_answer(const Options& options, const Style& style,
                                    const DaemonState& daemon,
                                    const std::vector<SandboxView>& views);
-/// The same document with "daemon" in it; unchanged if the daemon was not asked.
+/// "daemon running, enforcing": beside a list in which all is well. "" if the daemon was not asked.
+[[nodiscard]] std::string daemon_words(const DaemonState& daemon);
+/// A document with "daemon" in it; unchanged if the daemon was not asked.
 [[nodiscard]] std::string with_daemon(const std::string& document, const DaemonState& daemon);
 
 }  // namespace kcg::cgctl

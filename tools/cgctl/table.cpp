@@ -66,6 +66,14 @@ std::size_t total(const std::vector<std::size_t>& chosen, const Widths& widths) 
                          [&](std::size_t sum, std::size_t i) { return sum + widths[i]; });
 }
 
+/// Where the second of two columns begins, or the text if it has one.
+std::size_t last_column(std::string_view line) {
+  const auto text = line.find_first_not_of(' ');
+  const auto gap = line.find("  ", std::min(text, line.size()));
+  const auto second = line.find_first_not_of(' ', std::min(gap, line.size()));
+  return second == std::string_view::npos ? text : second;
+}
+
 /// Lays out one table.
 class Layout final {
  public:
@@ -152,6 +160,23 @@ std::string paragraph(const Style& style, std::size_t indent, const Cell& text) 
     line += word;
   }
   flush();
+  return out;
+}
+
+std::string hanging(const Style& style, const std::string& head, const Cell& text) {
+  const auto indent = columns_of(head);
+  const auto below = paragraph(style, indent, text);
+  return below.empty() ? head + "\n" : head + below.substr(indent);
+}
+
+std::string wrapped(const Style& style, const std::string& text) {
+  if (!style.width || style.wide) return text;
+  std::string out;
+  for (const auto line : lines(text)) {
+    const auto at = columns_of(line) > *style.width ? last_column(line) : line.size();
+    out += hanging(style, std::string(line.substr(0, at)),
+                   {std::string(line.substr(at)), Paint::none, ""});
+  }
   return out;
 }
 

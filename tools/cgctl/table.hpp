@@ -64,4 +64,11 @@ struct Row {
 /// line in a pipe.
 [[nodiscard]] std::string paragraph(const Style& style, std::size_t indent, const Cell& text);
 
+/// The same behind `head`: what does not fit beside it goes on below itself.
+[[nodiscard]] std::string hanging(const Style& style, const std::string& head, const Cell& text);
+
+/// Ready lines: one that is too long breaks between words and goes on below its text, or below its
+/// second column if it has two.
+[[nodiscard]] std::string wrapped(const Style& style, const std::string& text);
+
 }  // namespace kcg::cgctl

@@ -23,11 +23,11 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::size_t terminal_width() {
+std::size_t terminal_width(int fd) {
   if (const auto columns = parse_u64(environment("COLUMNS")); columns && *columns > 0)
     return *columns;
   winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : kDefaultWidth;
 }
 
@@ -38,15 +38,16 @@ bool wants_color(ColorChoice choice, bool terminal) {
 
 }  // namespace
 
-Style style_of_stdout(const Options& options) {
+Style style_of(std::FILE* stream, const Options& options) {
   (void)std::setlocale(LC_CTYPE, "");  // ignored: an unknown locale is the C locale
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const int fd = fileno(stream);
+  const bool terminal = isatty(fd) == 1;
   Style style;
   style.color = wants_color(options.color, terminal);
   style.wide = options.wide;
   style.raw = options.raw;
   style.utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
-  if (terminal) style.width = terminal_width();
+  if (terminal) style.width = terminal_width(fd);
   style.now = SystemClock().wall_seconds();
   return style;
 }

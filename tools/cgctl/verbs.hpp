@@ -20,8 +20,9 @@ struct Answer {
 
 [[nodiscard]] bool changes_something(Verb verb);
 
-/// list, show, tree, threads, events.
-[[nodiscard]] Result<Answer> look(const Options& options, const Style& style, Source& source);
+/// list, show, tree, threads, events. `daemon`: what of it a list says; "" = nothing.
+[[nodiscard]] Result<Answer> look(const Options& options, const Style& style, Source& source,
+                                  const std::string& daemon = "");
 /// plan, explain.
 [[nodiscard]] Result<Answer> reason(const Options& options, const Style& style, Source& source);
 /// plan --bundle.

@@ -62,7 +62,8 @@ Status keep_labelled(Source& source, const std::vector<std::string>& labels,
   return {};
 }
 
-Result<Answer> list(const Options& options, const Style& style, Source& source) {
+Result<Answer> list(const Options& options, const Style& style, Source& source,
+                    const std::string& daemon) {
   auto views = source.list(options.all);
   if (!views) return forward(views.error());
   const auto managed = static_cast<std::size_t>(std::count_if(
@@ -81,7 +82,7 @@ Result<Answer> list(const Options& options, const Style& style, Source& source) 
                                            [](const SandboxView& v) { return v.ignored.empty(); });
   const std::vector<SandboxView> ignored(split, views->end());
   views->erase(split, views->end());
-  std::string out = render_list(style, *views) + render_answer(style, *views, managed);
+  std::string out = render_list(style, *views) + render_answer(style, *views, managed, daemon);
   if (!ignored.empty()) out += fmt::format("\n{}", render_ignored(style, ignored));
   return Answer{out, exit};
 }
@@ -149,7 +150,8 @@ Result<Answer> threads(const Options& options, const Style& style, Source& sourc
 
 }  // namespace
 
-Result<Answer> look(const Options& asked, const Style& style, Source& source) {
+Result<Answer> look(const Options& asked, const Style& style, Source& source,
+                    const std::string& daemon) {
   auto id = full_id(asked.id, source);
   const bool of_past = asked.verb == Verb::show || asked.verb == Verb::events;
   if (!id && of_past && failure_exit(id.error()) == Exit::no_such_sandbox)
@@ -157,7 +159,7 @@ Result<Answer> look(const Options& asked, const Style& style, Source& source) {
   if (!id) return forward(id.error());
   Options options = asked;
   options.id = *std::move(id);
-  if (options.verb == Verb::list) return list(options, style, source);
+  if (options.verb == Verb::list) return list(options, style, source, daemon);
   if (options.verb == Verb::tree) return tree(options, style, source);
   if (options.verb == Verb::events) return events(options, style, source);
   if (options.verb == Verb::show) return show(options, style, source);

@@ -9,12 +9,15 @@ usage: documents_test.py PRINT_DOCUMENTS GOLDEN_DIR SCHEMA_DIR [--update]
 import difflib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
 import jsonschema
 
 CHECKER = jsonschema.FormatChecker()
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+LONG_NAME = 50  # of one word: a path in full, a name of 253 characters
 
 
 def run(program: str, *names: str) -> str:
@@ -33,6 +36,16 @@ def golden_complaints(name: str, text: str, golden: pathlib.Path) -> list[str]:
     expected = path.read_text(encoding="utf-8") if path.exists() else ""
     return list(difflib.unified_diff(expected.splitlines(), text.splitlines(),
                                      name, "now", lineterm=""))
+
+
+def width_complaints(name: str, text: str) -> list[str]:
+    """What could be broken between words does not leave a terminal of 80 or 200 columns."""
+    if not name.endswith(".tty") or name.endswith("-40.tty"):
+        return []
+    width = 200 if name.endswith("-200.tty") else 80
+    shown = [COLOUR.sub("", line) for line in text.splitlines()]
+    return [f"{name}: {len(line)} columns: {line}" for line in shown
+            if len(line) > width and max(map(len, line.split())) < LONG_NAME]
 
 
 def closed(schema: object) -> object:
@@ -96,6 +109,7 @@ def main() -> int:
         if "--update" in sys.argv:
             (golden / name).write_text(text, encoding="utf-8")
         complaints += golden_complaints(name, text, golden)
+        complaints += width_complaints(name, text)
         if name.endswith(".json"):
             complaints += schema_complaints(name, text, schemas)
             complaints += strictness_complaints(name, text, schemas)

@@ -217,6 +217,28 @@ SandboxView long_names(SandboxView view) {
   return view;
 }
 
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// Groups as they are called on a node whose kubelet has systemd make them.
+SandboxView deep_groups(SandboxView view) {
+  const auto deep = [&](std::string& path) {
+    path = replaced(path, "/kubepods/burstable/pod1",
+                    "/kubepods.slice/kubepods-burstable.slice/"
+                    "kubepods-burstable-pod1b9d6bcd_bbfd_4b2d_9b5d_ab8dfbbd4bed.slice");
+    path = replaced(path, "kata-sandbox-0123456789abcdef", "kata-sandbox-" + view.id);
+  };
+  for (auto* path : {&view.pod_cgroup, &view.sandbox_cgroup}) deep(*path);
+  for (auto& group : view.groups) deep(group.path);
+  for (auto& thread : view.threads)
+    for (auto* path : {&thread.group_now, &thread.group_wanted}) deep(*path);
+  for (auto& one : view.conditions) deep(one.condition.text);
+  return view;
+}
+
 const std::map<std::string, std::function<std::string()>> kDocuments = {
     {"list.json", [] { return list_document({listed(degraded()), listed(legacy()), ignored()}); }},
     {"list-empty.json", [] { return list_document({}); }},
@@ -285,6 +307,13 @@ const std::map<std::string, Render> kTexts = {
      [](const auto& style) {
        return listing(style, {long_names(listed(degraded())), listed(legacy())});
      }},
+    {"list-deep",
+     [](const auto& style) { return listing(style, {deep_groups(degraded()), legacy()}); }},
+    {"show-deep", [](const auto& style) { return show(style, deep_groups(degraded())); }},
+    {"threads-deep",
+     [](const auto& style) { return cgctl::render_threads(style, deep_groups(degraded())); }},
+    {"tree-deep",
+     [](const auto& style) { return cgctl::render_tree(style, {deep_groups(degraded())}); }},
     {"list-none", [](const auto& style) { return listing(style, {}); }},
     {"plan", plan},
     {"recommend",

@@ -131,7 +131,7 @@ TEST(RenderTree, TheRootGroupIsAboveAllOthers) {
   view.threads[0].placed = false;
   EXPECT_EQ(render_tree({}, {view}),
             "bare  01239999aaaa  placed  (legacy, systemd driver, cgroup v1)\n"
-            "/      1 thread (1 vcpu)   not a group of this sandbox   78\n"
+            "/   1 thread (1 vcpu)   not a group of this sandbox   78\n"
             "│  ! 78 vcpu0 (vcpu) belongs in the sandbox group\n"
             "├─ docker/kata_0123   at most 0.50 CPU\n"
             "└─ kata/0123   none\n"
@@ -196,6 +196,23 @@ TEST(CountSteps, CountsAllSandboxes) {
   EXPECT_EQ(
       count_steps(plan_document({samples::planned_v2(), samples::planned_v1()}, false)).value(),
       5U);
+}
+
+TEST(Render, PathsWithinATextAreSeenFromTheGroup) {
+  const auto seen = [](const std::string& text) { return seen_from("/pods/p1", "its pod", text); };
+  EXPECT_EQ(seen("needs 1 GiB: /pods/p1"), "needs 1 GiB: its pod");
+  EXPECT_EQ(seen("killed in '/pods/p1', once"), "killed in its pod, once");
+  EXPECT_EQ(seen("'/pods/p1/kata_9c' and /pods/p1/x"), "'kata_9c' and x");
+  for (const auto* other : {"/pods/p10", "/sys/fs/cgroup/pods/p1", "/pods/p1.slice", "/pods/p1/"})
+    EXPECT_EQ(seen(other), other);
+  EXPECT_EQ(seen_from("/", "the root", "/a and /"), "/a and /");
+}
+
+TEST(Render, AListInWhichAllIsWellSaysWhoLooksAfterIt) {
+  EXPECT_EQ(render_answer(terminal(80), {samples::legacy()}, 1, "daemon running, enforcing"),
+            "1 sandbox, it is as wanted (daemon running, enforcing).\n");
+  EXPECT_EQ(render_answer(terminal(80), {samples::degraded()}, 1, "daemon running, enforcing"),
+            "1 sandbox, 1 needs a look: cgctl show default/nginx\n");
 }
 
 }  // namespace

@@ -113,5 +113,17 @@ TEST(DaemonProcess, IsReadFromProc) {
   EXPECT_FALSE(daemon_process(0));
 }
 
+TEST(Status, AListSaysInWordsHowTheDaemonIs) {
+  DaemonState state;
+  EXPECT_EQ(daemon_words(state), "no daemon runs or answers");
+  state.running = true;
+  state.mode = "enforce";
+  EXPECT_EQ(daemon_words(state), "daemon running, enforcing");
+  state.mode = "observe";
+  EXPECT_EQ(daemon_words(state), "daemon running, observing");
+  state.asked = false;
+  EXPECT_EQ(daemon_words(state), "");
+}
+
 }  // namespace
 }  // namespace kcg::cgctl

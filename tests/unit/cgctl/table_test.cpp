@@ -126,5 +126,33 @@ TEST(Paragraph, BreaksBetweenWords) {
   EXPECT_EQ(paragraph({}, 1, text), " one two three /a/very/long/path four\n");
 }
 
+TEST(Table, WhatDoesNotFitGoesOnBelowItself) {
+  EXPECT_EQ(hanging(columns(20), "  key  ", {"one two three four"}),
+            "  key  one two three\n"
+            "       four\n");
+  EXPECT_EQ(hanging(columns(20), "é: ", {"one two three four"}), "é: one two three\n   four\n");
+  EXPECT_EQ(hanging(columns(20), "key", {""}), "key\n");
+  EXPECT_EQ(hanging({}, "key ", {"one two three four five"}), "key one two three four five\n");
+}
+
+TEST(Table, ReadyLinesBreakBelowTheirTextOrTheirSecondColumn) {
+  const std::string text =
+      "short\n"
+      "  indented, and too long\n"
+      "\n"
+      "  -x  does this and that\n";
+  EXPECT_EQ(wrapped(columns(20), text),
+            "short\n"
+            "  indented, and too\n"
+            "  long\n"
+            "\n"
+            "  -x  does this and\n"
+            "      that\n");
+  EXPECT_EQ(wrapped({}, text), text);
+  auto wide = columns(20);
+  wide.wide = true;
+  EXPECT_EQ(wrapped(wide, text), text);
+}
+
 }  // namespace
 }  // namespace kcg::cgctl
