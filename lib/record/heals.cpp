@@ -40,7 +40,7 @@ std::pair<Pid, std::string> place_of(const Step& step) {
 }
 
 /// What a step is counted by: "task 12", "cpu.max of /a/b"; "" for what cannot be contested.
-std::string key_of(const Step& step) {
+std::string counted_by(const Step& step) {
   if (const auto* move = move_of(step)) return fmt::format("task {}", move->task.pid);
   if (const auto* change = change_of(step))
     return fmt::format("{} of {}", change->key, step.group.path.str());
@@ -112,7 +112,7 @@ std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ord
   for (const auto& result : report.results) {
     const auto& step = result.step;
     const bool asked = is<op::SetScope>(step) && result.outcome == Outcome::pending;
-    auto key = key_of(step);
+    auto key = counted_by(step);
     if (key.empty() || (result.outcome != Outcome::done && !asked)) continue;
     const auto [it, first] = doings.try_emplace(std::move(key));
     auto& doing = it->second;
@@ -134,7 +134,7 @@ std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ord
 
 std::set<std::string> planned(const Report& report) {
   std::set<std::string> keys;
-  for (const auto& result : report.results) keys.insert(key_of(result.step));
+  for (const auto& result : report.results) keys.insert(counted_by(result.step));
   return keys;
 }
 
@@ -253,11 +253,11 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
   std::map<std::string, std::string> wish;  // what the plan leaves in the end
   for (const auto& step : plan.steps) {
     if (is<op::MoveProcess>(step)) moved.insert(place_of(step));
-    wish[key_of(step)] = value_of(step);
+    wish[counted_by(step)] = value_of(step);
   }
   const Ordinary ordinary(observed, moved);
   const auto left_alone = [&](const Step& step) {
-    const auto key = key_of(step);
+    const auto key = counted_by(step);
     const auto heal =
         key.empty() || ordinary(step) ? record.heals.counts.end() : record.heals.counts.find(key);
     return heal != record.heals.counts.end() && heal->second.quiet_until > now &&
