@@ -38,11 +38,12 @@ void Announcer::done(const SandboxId& id, Entry& entry, const Round& round, Mode
   report(id, round.report);
   if (round.was_placed) repairs(id, round.repairs);
   auto& happened = entry.happened;
+  entry.worked_on = entry.worked_on || round.report.done() > 0;
   const auto now = clock_.wall_seconds();
   if (round.was_placed)
     for (auto& event : events_of(round.report, round.repairs, now))
       happened.push_back(std::move(event));
-  else if (round.is_placed && round.report.done() > 0)
+  else if (round.is_placed && entry.worked_on)  // else it was found so
     happened.push_back({.kind = EventKind::placed, .first = now, .last = now});
 }
 

@@ -31,6 +31,7 @@ struct Entry {
   bool published = false;
   std::vector<Condition> told;         ///< the conditions that the journal has heard of
   std::vector<SandboxEvent> happened;  ///< since the chronicle was told
+  bool worked_on = false;              ///< we have placed something of it
   PassProgress so_far;                 ///< of a pass that is not finished
   std::optional<Due> news;             ///< the most urgent since a part of what it goes by was read
   std::optional<Instant> heard;        ///< of the first news since it was looked at
