@@ -82,7 +82,7 @@ void add_process_conditions(const Observed& observed, std::vector<Condition>& co
     conditions.push_back(
         {ConditionName::threads_unclassified,
          fmt::format("VMM {} shows no vCPU thread: neither KVM's debugfs nor thread "
-                     "names tell them apart; all its threads stay in 'vmm'",
+                     "names tell them apart; its threads stay where they are",
                      vmm->facts.key.pid)});
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "observe/history_files.hpp"
@@ -63,6 +64,23 @@ TEST_F(Chronicles, EachEventIsToldWhenItHappens) {
   EXPECT_TRUE(listener_.happenings.empty()) << "that it was found is told in another way";
   end("sandbox1");
   EXPECT_EQ(listener_.happenings, std::vector<std::string>{"ended sandbox1"});
+}
+
+/// A step that fails may have done its work: then the look that finds all in place has none left.
+TEST_F(Chronicles, ThatAllIsInPlaceIsToldAlsoByALookWithNothingToDo) {
+  const auto vmm = found_vmm();
+  bool failed = false;
+  tree_.on_operation([&](const FakeWrite& step) {
+    if (failed || step.file != "cgroup.procs") return 0;
+    failed = true;
+    tree_.outside(
+        [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(step.group, step.file, step.text)); });
+    return EIO;
+  });
+  place(vmm);
+  ASSERT_TRUE(failed);
+  run();
+  EXPECT_EQ(kinds(history_of("x")).back(), EventKind::placed) << "and nothing else since";
 }
 
 TEST_F(Chronicles, NobodyKnowsWhoNeverWas) {
