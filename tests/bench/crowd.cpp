@@ -26,8 +26,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSettlingSeconds = 3;
-/// Longer than an interval of measuring: how a VMM maps its RAM is looked at in the first round.
-constexpr int kFirstRoundSeconds = 13;
 
 live::SandboxSpec light(std::size_t number) {
   return {.pod = fmt::format("pod{}", number), .names = true, .light = true, .vcpus = 2};
@@ -112,7 +110,7 @@ Json bench_cost(const Crowd& o, const live::Node& node, const live::Daemon& daem
 Json bench_standing(live::Tree tree, const Crowd& crowd) {
   const live::Node node(tree);
   std::vector<std::unique_ptr<live::Sandbox>> all;
-  constexpr Storm kAFew{20, 5};
+  const Storm few{crowd.few, 5};
   Json result = {{"sandboxes", crowd.standing}};
   std::size_t misplaced = 0;
   struct Mode {
@@ -126,19 +124,19 @@ Json bench_standing(live::Tree tree, const Crowd& crowd) {
     const auto daemon = node.daemon(
         {.config = fmt::format("[measure]\ninterval = \"{}\"\n", measuring), .resync = resync});
     daemon->start();
-    if (all.empty()) result["life_alone_cpu_ms"] = cpu_per_life(node, *daemon, kAFew);
+    if (all.empty()) result["life_alone_cpu_ms"] = cpu_per_life(node, *daemon, few);
     while (all.size() < crowd.standing) {
       all.push_back(node.sandbox(light(all.size())));
       all.back()->start();
     }
-    (void)live::settle(*all.back());              // ignored: it is counted with the others below
-    (void)cpu_over(*daemon, kFirstRoundSeconds);  // ignored: that is no standing yet
+    (void)live::settle(*all.back());             // ignored: it is counted with the others below
+    (void)cpu_over(*daemon, crowd.first_round);  // ignored: that is no standing yet
     result[key] = cpu_over(*daemon, crowd.seconds);
     result[key]["resident_kib"] = live::resident_kib(daemon->pid());
     for (const auto& sandbox : all)
       if (!live::misplaced(*sandbox, sandbox->truth()).empty()) ++misplaced;
     if (!result.contains("life_beside_cpu_ms"))
-      result["life_beside_cpu_ms"] = cpu_per_life(node, *daemon, kAFew);
+      result["life_beside_cpu_ms"] = cpu_per_life(node, *daemon, few);
   }
   result["misplaced"] = misplaced;
   for (const auto& sandbox : all) sandbox->shim().signal(SIGTERM);

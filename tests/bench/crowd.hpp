@@ -19,7 +19,11 @@ struct Crowd {
   std::size_t found = 0;     ///< that run when the daemon starts
   unsigned churn_us = 0;     ///< how often a VMM starts a thread that ends at once
   int seconds = 10;          ///< of each measurement
-  long strangers = 2000;     ///< fork+exec per second
+  /// Seconds before those that stand are measured; longer than an interval of measuring, since how
+  /// a VMM maps its RAM is looked at in the first round.
+  int first_round = 13;
+  std::size_t few = 20;   ///< lives before the others stand, and beside them
+  long strangers = 2000;  ///< fork+exec per second
 };
 
 [[nodiscard]] nlohmann::ordered_json bench_cost(const Crowd& o, const live::Node& node,

@@ -155,6 +155,9 @@ int main(int argc, char** argv) {
                  "light sandboxes that stand while CPU time is measured");
   app.add_option("--many", o.crowd.many, "light sandboxes at which memory is measured");
   app.add_option("--seconds", o.crowd.seconds, "length of each CPU measurement");
+  app.add_option("--first-round", o.crowd.first_round,
+                 "seconds before those that stand are measured");
+  app.add_option("--few", o.crowd.few, "lives before the others stand, and beside them");
   app.add_option("--strangers", o.crowd.strangers, "fork+exec per second of the busy node");
   app.add_option("--standing", o.crowd.standing,
                  "light sandboxes that stand while the price of measuring them is taken");
