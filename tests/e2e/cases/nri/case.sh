@@ -49,7 +49,21 @@ placed 3
 engine_with '/nri.v1.nri/,$ s/disable = true/disable = false/' working
 echo 350 >/run/pods/3/overhead
 for pod in 1 2 3; do placed "$pod"; done
-for pod in 1 2 3; do
+
+memory_overhead=200 pod_overhead_mib=260
+run_pod 4
+echo 260 >/run/pods/4/overhead # the larger one counts
+run_container 4 app
+placed 4
+memory_overhead='' pod_overhead_mib=0
+run_pod 5
+run_container 5 app
+placed 5
+overhead_source() { cgctl plan "$(pod_id "$1")" --json | jq -r .overhead.source; }
+equal "whose overhead counts" "$(for pod in 1 2 3 4 5; do overhead_source "$pod"; done | xargs)" \
+  "annotation pod annotation pod handler"
+
+for pod in 1 2 3 4 5; do
   id=$(pod_id "$pod")
   stop_pod "$pod"
   nothing_left "$pod" "$id"
