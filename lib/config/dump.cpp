@@ -23,9 +23,11 @@ struct Item {
     const auto dot = name.rfind('.');
     return dot == std::string::npos ? "" : name.substr(0, dot);
   }
+  [[nodiscard]] auto leaf() const {
+    return key.name.substr(key.name.rfind('.') + 1);
+  }  // npos + 1: 0
   [[nodiscard]] std::string assignment(const Config& config) const {
-    const auto leaf = key.name.substr(key.name.rfind('.') + 1);  // npos + 1 is 0
-    return fmt::format("{} = {}", leaf, toml_text(key.get(config, handler)));
+    return fmt::format("{} = {}", leaf(), toml_text(key.get(config, handler)));
   }
 };
 
@@ -69,6 +71,18 @@ std::string explanation(const ConfigKey& key) {
                              key.restart ? " A change needs a restart." : ""));
 }
 
+/// A list that does not fit beside where it comes from has a line for each element.
+std::string told(const Item& item, const Config& config) {
+  const auto origin = escaped(config.origin(item.full_name()), 4096);
+  const auto line = fmt::format("{}  # {}\n", item.assignment(config), origin);
+  const auto value = item.key.get(config, item.handler);
+  const auto* list = std::get_if<std::vector<std::string>>(&value);
+  if (list == nullptr || line.size() <= kWidth) return line;
+  auto out = fmt::format("{} = [  # {}\n", item.leaf(), origin);
+  for (const auto& one : *list) out += fmt::format("  {},\n", toml_text(one));
+  return out + "]\n";
+}
+
 }  // namespace
 
 std::string dump(const Config& config) {
@@ -78,8 +92,7 @@ std::string dump(const Config& config) {
       section = item.section();
       out += fmt::format("\n[{}]\n", section);
     }
-    const auto origin = escaped(config.origin(item.full_name()), 4096);
-    out += fmt::format("{}  # {}\n", item.assignment(config), origin);
+    out += told(item, config);
   }
   return out;
 }

@@ -26,6 +26,13 @@ TEST(Dump, ShowsValuesWithTheirOrigin) {
     EXPECT_TRUE(holds_line(text, line)) << line << "\nin\n" << text;
 }
 
+TEST(Dump, ALongListHasALineForEachElement) {
+  const auto text = dump(Config{});
+  for (const char* line :
+       {"kata_config = [  # default", "  \"/etc/kata-containers/configuration.toml\",", "]"})
+    EXPECT_TRUE(holds_line(text, line)) << line << "\nin\n" << text;
+}
+
 TEST(Dump, LoadsAgain) {
   Config odd;
   odd.mode = Mode::observe;
