@@ -18,6 +18,9 @@ namespace {
 constexpr Instant kRescanPause = std::chrono::seconds(1);
 constexpr Instant kResyncSlice = std::chrono::milliseconds(5);
 constexpr std::size_t kPortion = 64;
+/// Of a CPU, of an interval in which nothing was lost.
+constexpr int kShare = 125;
+constexpr Instant kLeast = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -74,16 +77,17 @@ void Resync::resync_later() {
   node_.turns.after(at, [this, interval = interval_] {
     if (interval != interval_) return;  // another one took its place
     resync_later();                     // first: this chain must not break
-    resync();
+    look_at_all(true);
   });
 }
 
-void Resync::resync() {
+void Resync::look_at_all(bool at_leisure) {
   if (left_) {
-    again_ = true;
+    again_ = again_ || !at_leisure;
     return;
   }
   left_.emplace();
+  at_leisure_ = at_leisure;
   if (!node_.looked) left_->marks.emplace(node_.world.tree, node_.world.store.creations());
   node_.scheduler.add_urgent_job([this] {
     try {
@@ -158,6 +162,11 @@ std::vector<SandboxId> Resync::youngest_first() const {
   return ids;
 }
 
+/// What looks at sandboxes may take in each interval: 0.8 % of a CPU. A few always go.
+Instant Resync::share() const {
+  return std::max(Instant(node_.config.reconcile_interval) / kShare, kLeast);
+}
+
 /// Everything is due now.
 void Resync::end() {
   const bool first = !std::exchange(node_.looked, true);
@@ -169,6 +178,7 @@ void Resync::end() {
   const auto now = node_.world.clock.now();
   const auto ids = youngest_first();
   if (first) node_.chronicle.all_seen(ids);
+  node_.scheduler.allow_background(at_leisure_ ? std::optional(share()) : std::nullopt);
   for (const auto& id : ids) node_.scheduler.due(id, first ? Due::event : Due::background, now);
   for (const auto& act : std::exchange(early_, {})) act();
   if (std::exchange(again_, false)) resync();

@@ -2,7 +2,8 @@
 //
 // The look at the whole node (L8), at the start, after lost events and every reconcile.interval.
 // Unchanged files cost a stat each; all of it is a job in slices, so that a big node's /proc and
-// groups keep no sandbox waiting.
+// groups keep no sandbox waiting. Where nothing was lost the looks at the sandboxes take a small
+// share of a CPU, and on a node with very many of them go on in the next interval.
 #pragma once
 
 #include <functional>
@@ -34,8 +35,8 @@ class Resync final {
   void start();
   /// reconcile.interval begins anew: it has changed.
   void begin_interval();
-  /// What the sources may have missed.
-  void resync();
+  /// What the sources may have missed, all of it now.
+  void resync() { look_at_all(false); }
   /// A source lost events: everything is looked at, but not more often than once per pause.
   void rescan();
   /// Called when all sandboxes are known, in the loop; at once if they are.
@@ -44,15 +45,18 @@ class Resync final {
  private:
   void announce(const SandboxId& id);
   void resync_later();
+  void look_at_all(bool at_leisure);
   void begin(LeftToLookAt& left);
   [[nodiscard]] bool go_on();
   void look_for_shims(std::vector<Pid>& pids);
+  [[nodiscard]] Instant share() const;
   void end();
   [[nodiscard]] std::vector<SandboxId> youngest_first() const;
 
   Node& node_;
   std::optional<LeftToLookAt> left_;
-  bool again_ = false;  ///< something was lost during the present one
+  bool at_leisure_ = false;  ///< the present one
+  bool again_ = false;       ///< something was lost during the present one
   Instant rescan_allowed_{0};
   bool rescan_waits_ = false;
   unsigned interval_ = 0;  ///< which one it is

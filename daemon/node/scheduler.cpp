@@ -78,7 +78,8 @@ void Scheduler::wake(const SandboxId& id, std::optional<Instant> when) {
   if (when) sleeping_.emplace(*when, id);
 }
 
-void Scheduler::charge(const SandboxId& id, Instant cpu, Instant now) {
+void Scheduler::charge(const SandboxId& id, Due why, Instant cpu, Instant now) {
+  if (why == Due::background && background_left_) *background_left_ -= cpu;
   if (const auto it = sandboxes_.find(id); it != sandboxes_.end())
     it->second.budget.charge(cpu, now);
 }
@@ -113,8 +114,15 @@ void Scheduler::wake_due(Instant now) {
   }
 }
 
+void Scheduler::allow_background(std::optional<Instant> cpu) {
+  if (background_left_ || background().empty() || !cpu) background_left_ = cpu;
+}
+
 bool Scheduler::waiting(std::size_t lane) const {
-  return lane == kJobs ? !jobs_.empty() : !lanes_[lane].empty();
+  if (lane == kJobs) return !jobs_.empty();
+  const bool may =
+      &lanes_[lane] != &background() || background_left_.value_or(Instant(1)) > Instant(0);
+  return may && !lanes_[lane].empty();
 }
 
 /// The most urgent lane, unless another one has been overtaken for too long.

@@ -64,7 +64,10 @@ class Scheduler final {
   /// The sandbox's one timer; nullopt: none.
   void wake(const SandboxId& id, std::optional<Instant> when);
   /// What a pass has cost.
-  void charge(const SandboxId& id, Instant cpu, Instant now);
+  void charge(const SandboxId& id, Due why, Instant cpu, Instant now);
+  /// How much CPU time background looks may take until this is said again: what is over waits for
+  /// that. nullopt: as much as they need. Those that wait without a bound are not bounded.
+  void allow_background(std::optional<Instant> cpu);
   /// Somebody who may asked for it: what it has cost so far is forgiven, and nothing holds it.
   void pardon(const SandboxId& id);
   /// Nothing is known of this id any more.
@@ -97,12 +100,16 @@ class Scheduler final {
   void leave_lane(Sandbox& sandbox);
   void wake_due(Instant now);
   [[nodiscard]] bool waiting(std::size_t lane) const;
+  [[nodiscard]] const auto& background() const {
+    return lanes_[static_cast<std::size_t>(Due::background)];
+  }
   [[nodiscard]] std::optional<std::size_t> choose();
 
   std::map<SandboxId, Sandbox> sandboxes_;
   std::array<std::map<std::uint64_t, SandboxId>, kLanes> lanes_;  ///< by ticket
   std::set<std::pair<Instant, SandboxId>> sleeping_;
   std::deque<JobSlice> jobs_;
+  std::optional<Instant> background_left_;        ///< nullopt: no bound
   std::array<unsigned, kLanes + 1> overtaken_{};  ///< how often in a row, by lane
   std::uint64_t tickets_ = 0;
 };

@@ -54,7 +54,7 @@ void Turns::take(const Turn& turn) {
   if (!turn.sandbox) return guarded("a job over the node", [this] { scheduler_.run_job(); });
   const auto before = thread_cpu_time();
   guarded("a pass", [&] { look_(*turn.sandbox, turn.why); });
-  scheduler_.charge(*turn.sandbox, thread_cpu_time() - before, clock_.now());
+  scheduler_.charge(*turn.sandbox, turn.why, thread_cpu_time() - before, clock_.now());
 }
 
 void Turns::after(Instant when, std::function<void()> act) {

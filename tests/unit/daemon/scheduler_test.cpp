@@ -64,7 +64,7 @@ TEST(Scheduler, OneWhosePassWasLongRestsButForAPlacement) {
     scheduler.forget(id("a"));
     scheduler.due(id("a"), Due::event, kNow);
     EXPECT_EQ(next(scheduler, kNow), "a");
-    scheduler.charge(id("a"), cost, kNow);
+    scheduler.charge(id("a"), Due::event, cost, kNow);
     scheduler.due(id("a"), Due::event, kNow);
     return scheduler.next_at(kNow);
   };
@@ -109,6 +109,43 @@ TEST(Scheduler, NoLaneStarvesAnother) {
   EXPECT_GE(seen["background~"], 10U);
   EXPECT_GE(seen["job"], 3U);
   EXPECT_LE(seen["job"], 10U) << "placements come first";
+}
+
+TEST(Scheduler, BackgroundLooksTakeWhatIsAllowedAndGoOnLater) {
+  Scheduler scheduler;
+  const auto look = [&] {
+    const auto turn = scheduler.next(kNow);
+    if (!turn) return std::string();
+    scheduler.charge(*turn->sandbox, turn->why, milliseconds(2), kNow);
+    return turn->sandbox->str();
+  };
+  const auto round = [&] {
+    scheduler.allow_background(milliseconds(3));
+    for (const auto* one : {"a", "b", "c"}) scheduler.due(id(one), Due::background, kNow);
+    Turns seen;
+    for (auto one = look(); !one.empty(); one = look()) seen.push_back(one);
+    return seen;
+  };
+  EXPECT_EQ(round(), (Turns{"a", "b"}));
+  EXPECT_FALSE(scheduler.next_at(kNow)) << "nothing is due before the next round";
+  EXPECT_EQ(round(), (Turns{"c", "a"}));
+  EXPECT_EQ(round(), (Turns{"b", "a"}));
+  EXPECT_EQ(round(), (Turns{"c", "a"}));
+  scheduler.due(id("a"), Due::event, kNow);
+  EXPECT_EQ(look(), "a") << "events are not bounded";
+}
+
+TEST(Scheduler, AfterALossBackgroundLooksAreNotBounded) {
+  Scheduler scheduler;
+  scheduler.allow_background(Instant(0));
+  scheduler.due(id("a"), Due::background, kNow);
+  EXPECT_EQ(turns(scheduler, kNow), Turns{});
+  scheduler.allow_background(std::nullopt);
+  scheduler.due(id("b"), Due::background, kNow);
+  EXPECT_EQ(next(scheduler, kNow), "a~");
+  scheduler.allow_background(Instant(0));
+  EXPECT_EQ(next(scheduler, kNow), "b~")
+      << "the next round does not hold up what the loss made due";
 }
 
 TEST(Scheduler, JobsAreDoneOneAtATimeASlicePerTurn) {
@@ -177,7 +214,7 @@ TEST(Scheduler, WhatIsForgottenIsNeverNext) {
   scheduler.forget(id("queued"));
   scheduler.forget(id("sleeping"));
   scheduler.forget(id("never-seen"));
-  scheduler.charge(id("never-seen"), seconds(1), kNow);
+  scheduler.charge(id("never-seen"), Due::event, seconds(1), kNow);
   EXPECT_EQ(turns(scheduler, kNow + seconds(5)), Turns{});
   EXPECT_FALSE(scheduler.next_at(kNow));
 }
@@ -199,7 +236,8 @@ TEST(Scheduler, AnUnfinishedPassGoesOnBehindTheOthers) {
   Scheduler scheduler;
   for (const auto* one : {"big", "a", "b"}) scheduler.due(id(one), Due::event, kNow);
   EXPECT_EQ(next(scheduler, kNow), "big");
-  scheduler.charge(id("big"), seconds(10), kNow);  // its budget does not stop it half-way
+  scheduler.charge(id("big"), Due::event, seconds(10),
+                   kNow);  // its budget does not stop it half-way
   scheduler.resume(id("big"), Due::event);
   EXPECT_EQ(turns(scheduler, kNow), (Turns{"a", "b", "big"}));
 }
@@ -218,7 +256,7 @@ double share_of(Scheduler& scheduler, Due why, Instant from, Instant until) {
     }
     now += milliseconds(2);
     spent += milliseconds(2);
-    scheduler.charge(*turn->sandbox, milliseconds(2), now);
+    scheduler.charge(*turn->sandbox, Due::event, milliseconds(2), now);
   }
   return static_cast<double>(spent.count()) / static_cast<double>((until - from).count());
 }
@@ -238,7 +276,8 @@ TEST(Scheduler, AQuietSandboxIsLookedAtAtOnce) {
   scheduler.due(id("noisy"), Due::event, now);
   scheduler.due(id("quiet"), Due::event, now);
   EXPECT_EQ(turns(scheduler, now), Turns{"quiet"});
-  for (int pass = 0; pass < 4; ++pass) scheduler.charge(id("quiet"), milliseconds(25), now);
+  for (int pass = 0; pass < 4; ++pass)
+    scheduler.charge(id("quiet"), Due::event, milliseconds(25), now);
   scheduler.due(id("quiet"), Due::event, now);
   EXPECT_EQ(turns(scheduler, now), Turns{"quiet"});
 }
