@@ -77,8 +77,8 @@ class Manager {
   [[nodiscard]] virtual std::vector<RegisteredView> registered() const = 0;
   /// Bytes that the sandbox's group uses, read now; nullopt: not known. `id` is a full one here.
   [[nodiscard]] virtual std::optional<std::uint64_t> memory_used(const std::string& id) const = 0;
-  /// What its overhead was when it was measured last. `id` is a full one here.
-  [[nodiscard]] virtual OverheadMeasured overhead(const std::string& id) const = 0;
+  /// What it used when it was measured last. `id` is a full one here.
+  [[nodiscard]] virtual Measured measured(const std::string& id) const = 0;
   /// What was measured last, and counters that are at most measure.interval old. `id` is a full one
   /// here; nullopt: no such sandbox, or nothing is measured.
   [[nodiscard]] virtual std::optional<SandboxUsage> usage(const std::string& id) = 0;

@@ -154,6 +154,7 @@ constexpr std::array kRows = {
     bytes_row<&View::memory_limit>("MemoryLimit"),
     silent(bytes_row<&View::overhead_used>("MemoryOverheadUsed")),
     silent(bytes_row<&View::overhead_peak>("MemoryOverheadPeak")),
+    silent(bytes_row<&View::cpu_milli>("CpuUsedMilli")),
     Row{"Limits", false, [](const View& v) { return Variant(clean(main_limits(v))); }, nullptr,
         [](const View& a, const View& b) { return main_limits(a) == main_limits(b); }},
     Row{"Threads", false, [](const View& v) { return list_variant(v.threads); },

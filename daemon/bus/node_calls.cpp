@@ -118,9 +118,10 @@ Properties current_overview(Context& context, const SandboxView& view) {
   auto out = overview(view);
   if (const auto used = context.manager.memory_used(view.id))
     out["MemoryCurrent"] = sdbus::Variant(*used);
-  const auto overhead = context.manager.overhead(view.id);
-  if (overhead.used) out["MemoryOverheadUsed"] = sdbus::Variant(*overhead.used);
-  if (overhead.peak) out["MemoryOverheadPeak"] = sdbus::Variant(*overhead.peak);
+  const auto measured = context.manager.measured(view.id);
+  if (measured.overhead.used) out["MemoryOverheadUsed"] = sdbus::Variant(*measured.overhead.used);
+  if (measured.overhead.peak) out["MemoryOverheadPeak"] = sdbus::Variant(*measured.overhead.peak);
+  if (measured.cpu_milli) out["CpuUsedMilli"] = sdbus::Variant(*measured.cpu_milli);
   return out;
 }
 

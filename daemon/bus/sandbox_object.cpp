@@ -105,12 +105,14 @@ std::uint32_t SandboxObject::CpuOverheadMilli() {
   return published<std::uint32_t>("CpuOverheadMilli");
 }
 std::uint64_t SandboxObject::MemoryCurrent() { return published<std::uint64_t>("MemoryCurrent"); }
-std::uint64_t SandboxObject::measured(std::optional<std::uint64_t> OverheadMeasured::* part) const {
-  return (context_.manager.overhead(view_.id).*part).value_or(kUnlimited);
+Measured SandboxObject::measured() const { return context_.manager.measured(view_.id); }
+std::uint64_t SandboxObject::MemoryOverheadUsed() {
+  return measured().overhead.used.value_or(kUnlimited);
 }
-
-std::uint64_t SandboxObject::MemoryOverheadUsed() { return measured(&OverheadMeasured::used); }
-std::uint64_t SandboxObject::MemoryOverheadPeak() { return measured(&OverheadMeasured::peak); }
+std::uint64_t SandboxObject::MemoryOverheadPeak() {
+  return measured().overhead.peak.value_or(kUnlimited);
+}
+std::uint64_t SandboxObject::CpuUsedMilli() { return measured().cpu_milli.value_or(kUnlimited); }
 std::uint64_t SandboxObject::MemoryLimit() { return published<std::uint64_t>("MemoryLimit"); }
 std::map<std::string, std::string> SandboxObject::Limits() {
   return published<std::map<std::string, std::string>>("Limits");

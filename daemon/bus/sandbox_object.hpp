@@ -39,7 +39,7 @@ class SandboxObject final
   [[nodiscard]] T published(const char* name) const;
   template <class T>
   [[nodiscard]] T fresh(const char* name);
-  [[nodiscard]] std::uint64_t measured(std::optional<std::uint64_t> OverheadMeasured::* part) const;
+  [[nodiscard]] Measured measured() const;
 
   void Reconcile(sdbus::Result<std::uint32_t>&& result, bool adopt) override;
   void Plan(sdbus::Result<std::string>&& result) override;
@@ -72,6 +72,7 @@ class SandboxObject final
   std::uint64_t MemoryLimit() override;
   std::uint64_t MemoryOverheadUsed() override;
   std::uint64_t MemoryOverheadPeak() override;
+  std::uint64_t CpuUsedMilli() override;
   std::map<std::string, std::string> Limits() override;
   std::vector<std::map<std::string, sdbus::Variant>> Threads() override;
   std::vector<std::map<std::string, sdbus::Variant>> Groups() override;

@@ -43,8 +43,12 @@ void Announcer::done(const SandboxId& id, Entry& entry, const Round& round, Mode
   if (round.was_placed)
     for (auto& event : events_of(round.report, round.repairs, now))
       happened.push_back(std::move(event));
-  else if (round.is_placed && entry.worked_on)  // else it was found so
-    happened.push_back({.kind = EventKind::placed, .first = now, .last = now});
+  else
+    entry.placed_untold = round.is_placed && entry.worked_on;  // else it was found so
+  if (!entry.placed_untold || !vcpus_run(round.observed)) return;
+  entry.placed_untold = false;
+  happened.push_back(
+      placed_event(round.observed, std::exchange(entry.last_vcpu_took, std::nullopt), now));
 }
 
 void Announcer::repairs(const SandboxId& id, const std::vector<Repair>& repairs) {

@@ -89,10 +89,11 @@ std::map<std::string, std::uint64_t> NodeApi::conditions_raised() const {
   return out;
 }
 
-OverheadMeasured NodeApi::overhead(const std::string& text) const {
+Measured NodeApi::measured(const std::string& text) const {
   const auto id = SandboxId::parse(text);
   const auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
-  return entry == nullptr ? OverheadMeasured{} : entry->overhead.measured();
+  if (entry == nullptr) return {};
+  return {entry->overhead.measured(), entry->measuring.cpu.milli()};
 }
 
 std::optional<SandboxUsage> NodeApi::usage(const std::string& text) {

@@ -31,7 +31,7 @@ class NodeApi final : public Manager {
   [[nodiscard]] std::map<std::string, std::uint64_t> conditions_raised() const override;
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;
-  [[nodiscard]] OverheadMeasured overhead(const std::string& id) const override;
+  [[nodiscard]] Measured measured(const std::string& id) const override;
   [[nodiscard]] std::optional<SandboxUsage> usage(const std::string& id) override;
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
   [[nodiscard]] Result<std::string> resolve(const std::string& id) const override;

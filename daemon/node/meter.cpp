@@ -92,6 +92,7 @@ void Meter::measure_one(const SandboxId& id) {
   };
   target->ceiling = entry->ceiling;
   measure(tree, proc, clock, *target, entry->measuring);
+  entry->measuring.cpu.note(cpu_usage(tree, entry->view), clock.now());
   entry->overhead.note(entry->measuring.use.overhead, clock.now(), node_.config.reconcile_interval);
   const auto told = [entry](ConditionName condition) {
     return std::any_of(entry->told.begin(), entry->told.end(),

@@ -124,8 +124,9 @@ void Passes::count_placements(Entry& entry, const Round& round, std::optional<In
       continue;
     counted.insert(move->task);
     const auto born = Instant(static_cast<Instant::rep>(move->task.start * kUsecPerTick));
-    if (born >= began_ && entry.counted.insert(move->task).second)
-      node_.placements.add(placed_after(born, heard, now));
+    if (born < began_ || !entry.counted.insert(move->task).second) continue;
+    entry.last_vcpu_took = placed_after(born, heard, now);
+    node_.placements.add(*entry.last_vcpu_took);
   }
   if (counted.empty()) return;
   for (const auto& process : round.observed.processes)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/histories.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -166,6 +168,26 @@ SandboxEvent event_of(const ConditionNews& news, std::int64_t wall_seconds) {
   event.text = news.condition.text;
   event.severity = news.condition.severity;
   event.first = event.last = wall_seconds;
+  return event;
+}
+
+bool vcpus_run(const Observed& observed) {
+  if (observed.vmm_age_ms >= kYoungMs) return true;
+  for (const auto& process : observed.processes)
+    for (const auto& thread : process.threads)
+      if (thread.cls == ThreadClass::vcpu) return true;
+  return false;
+}
+
+SandboxEvent placed_event(const Observed& observed, std::optional<Instant> took,
+                          std::int64_t wall_seconds) {
+  std::size_t threads = 0;
+  for (const auto& process : observed.processes) threads += process.threads.size();
+  SandboxEvent event{.kind = EventKind::placed, .first = wall_seconds, .last = wall_seconds};
+  event.text = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  if (took)
+    event.text += fmt::format(", {}.{} ms after the last vCPU", took->count() / 1000,
+                              took->count() % 1000 / 100);
   return event;
 }
 

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "history/condition_news.hpp"
+#include "model/observed.hpp"
 #include "model/plan.hpp"
 #include "model/repair.hpp"
 #include "model/sandbox_history.hpp"
@@ -62,5 +64,11 @@ class Histories final {
                                                   const std::vector<Repair>& repairs,
                                                   std::int64_t wall_seconds);
 [[nodiscard]] SandboxEvent event_of(const ConditionNews& news, std::int64_t wall_seconds);
+/// Whether its VMM has started its vCPUs; it is not young any more where nothing tells which these
+/// are.
+[[nodiscard]] bool vcpus_run(const Observed& observed);
+/// All of it is in its place. `took`: from the start of its last vCPU, if that was seen.
+[[nodiscard]] SandboxEvent placed_event(const Observed& observed, std::optional<Instant> took,
+                                        std::int64_t wall_seconds);
 
 }  // namespace kcg

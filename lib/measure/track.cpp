@@ -30,4 +30,12 @@ OverheadMeasured OverheadTrack::measured() const {
   return {used_, std::max(here_, before_), peak_};
 }
 
+void CpuTrack::note(Number usec, Instant now) {
+  const auto passed = static_cast<std::uint64_t>(std::max(now - at_, Instant(0)).count());
+  const bool told = usec && usec_ && *usec >= *usec_ && passed > 0;
+  milli_ = told ? Number((*usec - *usec_) * 1000 / passed) : std::nullopt;
+  usec_ = usec;
+  at_ = now;
+}
+
 }  // namespace kcg

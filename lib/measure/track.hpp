@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is kept of a sandbox's measured overhead (L3, pure: the time is told).
+// What is kept of a sandbox's measurements (L3, pure: the time is told).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kcg {
 
-/// Value: see the head of the file.
+/// Value: of its overhead.
 class OverheadTrack final {
  public:
   OverheadTrack() = default;
@@ -27,6 +27,20 @@ class OverheadTrack final {
   std::optional<std::uint64_t> used_, peak_;
   std::optional<std::uint64_t> here_, before_;  ///< the most of this window, and of the last one
   Instant began_{0};
+};
+
+/// Value: of a counter of CPU time.
+class CpuTrack final {
+ public:
+  /// One measurement, in us; nullopt: not known.
+  void note(std::optional<std::uint64_t> usec, Instant now);
+  /// Thousandths of a CPU between the last two; nullopt: one of them told nothing, or the counter
+  /// ran backwards, as that of a group that was made anew does.
+  [[nodiscard]] std::optional<std::uint64_t> milli() const { return milli_; }
+
+ private:
+  std::optional<std::uint64_t> usec_, milli_;
+  Instant at_{0};
 };
 
 }  // namespace kcg

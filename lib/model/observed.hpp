@@ -22,6 +22,9 @@
 
 namespace kcg {
 
+/// A VMM may start its vCPUs until then: Kata does after 30 ms, on a slow node later.
+inline constexpr std::uint64_t kYoungMs = 500;
+
 /// Value: one existing cgroup directory with what was read from it.
 struct GroupState {
   GroupRef ref;

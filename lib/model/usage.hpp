@@ -44,6 +44,13 @@ struct OverheadMeasured {
   bool operator==(const OverheadMeasured&) const = default;
 };
 
+/// Value: all that is told of a sandbox between two questions.
+struct Measured {
+  OverheadMeasured overhead;
+  std::optional<std::uint64_t> cpu_milli;  ///< thousandths of a CPU, since it was measured before
+  bool operator==(const Measured&) const = default;
+};
+
 /// Value: the smallest of the limits that hold for the memory of a group.
 struct MemoryCeiling {
   std::uint64_t bytes = 0;

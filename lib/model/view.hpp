@@ -80,7 +80,8 @@ struct SandboxView {
   std::optional<std::uint64_t> memory_limit;   ///< nullopt: unlimited
   std::optional<std::uint64_t> overhead_used;  ///< bytes, as measured last
   std::optional<std::uint64_t> overhead_peak;  ///< bytes, the most of this VM's life
-  std::int64_t created = 0;                    ///< seconds since the epoch, VMM's or shim's start
+  std::optional<std::uint64_t> cpu_milli;  ///< thousandths of a CPU that it uses, as measured last
+  std::int64_t created = 0;                ///< seconds since the epoch, VMM's or shim's start
   std::vector<ThreadView> threads;
   std::vector<GroupView> groups;
   std::vector<Container> containers;

@@ -53,12 +53,16 @@ Number microseconds(const Number& nanoseconds) {
   return nanoseconds ? Number(*nanoseconds / kNsPerUsec) : std::nullopt;
 }
 
+/// `stat`: cpu.stat, which v2 counts in.
+Number usage_of(const Reader& group, bool unified, const std::optional<std::string>& stat) {
+  return unified ? keyed(stat, "usage_usec") : microseconds(group.number("cpuacct.usage"));
+}
+
 CpuCounters cpu_of(const Reader& group, bool unified) {
   const auto stat = group.text("cpu.stat");
   CpuCounters cpu;
   cpu.throttled_periods = keyed(stat, "nr_throttled");
-  cpu.usage_usec =
-      unified ? keyed(stat, "usage_usec") : microseconds(group.number("cpuacct.usage"));
+  cpu.usage_usec = usage_of(group, unified, stat);
   cpu.throttled_usec =
       unified ? keyed(stat, "throttled_usec") : microseconds(keyed(stat, "throttled_time"));
   return cpu;
@@ -99,6 +103,16 @@ GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view) {
     counters.io = stall_of(reader, "io.pressure");
   }
   return counters;
+}
+
+Number cpu_usage(const CgroupTree& tree, const SandboxView& view) {
+  const bool unified = tree.host().unified();
+  for (const auto& group : view.groups) {
+    if (!group.exists || group.path != view.sandbox_cgroup) continue;
+    const Reader reader(tree, group);
+    return usage_of(reader, unified, unified ? reader.text("cpu.stat") : std::nullopt);
+  }
+  return std::nullopt;
 }
 
 }  // namespace kcg

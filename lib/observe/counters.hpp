@@ -12,4 +12,8 @@ namespace kcg {
 /// The counters now. `view` says which groups the sandbox has.
 [[nodiscard]] GroupCounters group_counters(const CgroupTree& tree, const SandboxView& view);
 
+/// CPU time of the whole sandbox, in us; nullopt: the kernel does not tell.
+[[nodiscard]] std::optional<std::uint64_t> cpu_usage(const CgroupTree& tree,
+                                                     const SandboxView& view);
+
 }  // namespace kcg

@@ -15,6 +15,7 @@
 #include "identify/prove.hpp"
 #include "measure/near_limit.hpp"
 #include "measure/overhead.hpp"
+#include "measure/track.hpp"
 #include "model/view.hpp"
 #include "proc/view.hpp"
 
@@ -50,6 +51,7 @@ struct Measuring {
   TaskKey vmm;
   MemoryUse use;  ///< the last one
   NearLimitTrack near_limit;
+  CpuTrack cpu;
   GuestLook guest;
   Instant look_at{0};                   ///< when its mappings are looked at next
   Instant counted_at{0};                ///< when the last one was taken

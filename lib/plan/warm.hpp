@@ -10,9 +10,6 @@
 
 namespace kcg {
 
-/// Kata starts the vCPUs 30 ms after the VMM; a slow node takes longer.
-inline constexpr std::uint64_t kYoungMs = 500;
-
 /// The first attach after a pause of some 12 ms waits for an RCU grace period, 6 to 12 ms; the next
 /// ones take microseconds. A young VMM will start its vCPUs at any moment: until one is seen, its
 /// main thread is attached to the group where it is already, which changes nothing, so that the

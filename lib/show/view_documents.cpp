@@ -65,6 +65,7 @@ Json overview(const SandboxView& view) {
   if (view.shim_pid != 0) object["shim_pid"] = view.shim_pid;
   if (view.vmm_pid != 0) object["vmm_pid"] = view.vmm_pid;
   object["memory"] = memory_json(view);
+  if (view.cpu_milli) object["cpu"]["used_milli"] = *view.cpu_milli;
   object["overhead"] = json_parts::overhead(view.overhead);
   if (view.overhead_used) object["overhead"]["used_bytes"] = *view.overhead_used;
   if (view.overhead_peak) object["overhead"]["peak_bytes"] = *view.overhead_peak;

@@ -68,9 +68,9 @@ std::optional<std::uint64_t> FakeManager::memory_used(const std::string& id) con
   return views.at(id).memory_used;
 }
 
-OverheadMeasured FakeManager::overhead(const std::string& id) const {
+Measured FakeManager::measured(const std::string& id) const {
   const auto& view = views.at(id);
-  return {view.overhead_used, view.overhead_used, view.overhead_peak};
+  return {{view.overhead_used, view.overhead_used, view.overhead_peak}, view.cpu_milli};
 }
 
 std::optional<SandboxUsage> FakeManager::usage(const std::string& id) {

@@ -38,7 +38,7 @@ class FakeManager final : public Manager {
   [[nodiscard]] std::vector<RegisteredView> registered() const override { return registrations; }
   [[nodiscard]] std::vector<SandboxView> list(bool with_ignored) const override;
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string& id) const override;
-  [[nodiscard]] OverheadMeasured overhead(const std::string& id) const override;
+  [[nodiscard]] Measured measured(const std::string& id) const override;
   [[nodiscard]] std::optional<SandboxUsage> usage(const std::string& id) override;
   [[nodiscard]] Result<SandboxView> view(const std::string& id) override;
   [[nodiscard]] Result<std::string> resolve(const std::string& id) const override;

@@ -137,6 +137,7 @@ SandboxView degraded() {
   view.overhead = {350 * kMiB, 250, OverheadSource::annotation};
   view.overhead_used = 181 * kMiB;
   view.overhead_peak = 190 * kMiB;
+  view.cpu_milli = 1024;
   view.memory_used = 512 * kMiB;
   view.memory_limit = 1118 * kMiB;
   view.created = kStart;
@@ -211,7 +212,8 @@ std::vector<SandboxHistory> histories() {
   lives.pod_cgroup = kPod;
   lives.sandbox_cgroup = kGroup;
   lives.created = kStart;
-  lives.events = {{EventKind::placed, "", "", "", "", "", Severity::info, kStart, kStart, 1},
+  lives.events = {{EventKind::placed, "", "", "", "", "16 threads, 4.1 ms after the last vCPU",
+                   Severity::info, kStart, kStart, 1},
                   {EventKind::limit_changed, "memory.max", kGroup, "903872512", "1172307968", "",
                    Severity::info, kStart + 60, kStart + 60, 1},
                   {EventKind::repaired, "", below("vcpu"), kPod, "4242", "", Severity::info,

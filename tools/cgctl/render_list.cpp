@@ -38,6 +38,11 @@ Cell overhead_cell(const SandboxView& view) {
       over ? Paint::warning : Paint::none, without_blanks(used + "/" + size_text(declared))};
 }
 
+Cell cpu_cell(const SandboxView& view) {
+  const auto& milli = view.cpu_milli;
+  return {milli ? hundredths_text(*milli) : "?"};
+}
+
 std::string condition_names(const SandboxView& view) {
   std::string out;
   for (const auto& one : view.conditions) {
@@ -74,6 +79,7 @@ Row list_row(const Style& style, const SandboxView& view) {
   return {{{title(view)},
            state_cell(view),
            {fmt::format("{}", view.vcpus)},
+           cpu_cell(view),
            memory_cell(view),
            overhead_cell(view),
            {view.created == 0 ? "" : age_text(style.now - view.created)},
@@ -94,6 +100,7 @@ const std::vector<Column>& list_columns() {
   static const std::vector<Column> kColumns = {{"POD"},
                                                {"STATE"},
                                                {"VCPU", Align::right},
+                                               {"CPU", Align::right},
                                                {"MEMORY"},
                                                {"OVERHEAD"},
                                                {"AGE", Align::right},

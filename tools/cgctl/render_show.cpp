@@ -177,6 +177,7 @@ std::string render_show(const Style& style, const SandboxView& view, const std::
   facts.add(
       "really used", overhead_used_text(style, view),
       view.overhead_peak.value_or(0) > view.overhead.memory_bytes ? Paint::warning : Paint::none);
+  facts.add("cpu used", view.cpu_milli ? cpus_text(*view.cpu_milli) : "");
   facts.add("vcpus", fmt::format("{}", view.vcpus));
   add_threads(facts, view);
   facts.add("hypervisor", name(view.hypervisor));

@@ -59,9 +59,11 @@ std::string sizes_text(std::uint64_t part, std::uint64_t whole, std::string_view
   return fmt::format("{} {}{}{} {}", first, first_unit, between, second, second_unit);
 }
 
-std::string cpus_text(std::uint64_t milli) {
-  return fmt::format("{}.{:02} CPU", milli / 1000, milli % 1000 / 10);
+std::string hundredths_text(std::uint64_t milli) {
+  return fmt::format("{}.{:02}", milli / 1000, milli % 1000 / 10);
 }
+
+std::string cpus_text(std::uint64_t milli) { return hundredths_text(milli) + " CPU"; }
 
 std::string count_text(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");

@@ -21,6 +21,8 @@ namespace kcg::cgctl {
                                      std::string_view between = " / ");
 /// As a pipe shows it: "862MiB".
 [[nodiscard]] std::string without_blanks(std::string text);
+/// "1.25" of thousandths.
+[[nodiscard]] std::string hundredths_text(std::uint64_t milli);
 /// "1.25 CPU" of thousandths.
 [[nodiscard]] std::string cpus_text(std::uint64_t milli);
 /// "16 threads", "1 step".

@@ -57,7 +57,7 @@ TEST(RenderList, EveryLineHasTheSameNumberOfWordsInAPipe) {
   sound.threads.clear();
   sound.groups.clear();
   const auto text = render_list({}, {sound, samples::legacy(), bare});
-  for (const auto line : lines(text)) EXPECT_EQ(words(line).size(), 10U) << line;
+  for (const auto line : lines(text)) EXPECT_EQ(words(line).size(), 11U) << line;
 }
 
 Style terminal(std::size_t width) {

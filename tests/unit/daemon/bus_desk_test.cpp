@@ -26,7 +26,7 @@ class Jobs final : public Manager {
   [[nodiscard]] std::optional<std::uint64_t> memory_used(const std::string&) const override {
     return std::nullopt;
   }
-  [[nodiscard]] OverheadMeasured overhead(const std::string&) const override { return {}; }
+  [[nodiscard]] Measured measured(const std::string&) const override { return {}; }
   [[nodiscard]] std::optional<SandboxUsage> usage(const std::string&) override { return {}; }
   [[nodiscard]] Result<SandboxView> view(const std::string&) override { return none(); }
   [[nodiscard]] Result<std::string> resolve(const std::string&) const override { return none(); }

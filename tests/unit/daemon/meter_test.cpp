@@ -53,7 +53,7 @@ class Metering : public Reconciling {
         group, "memory.stat",
         fmt::format("anon {}\nshmem {}\ninactive_file 0\nactive_file 0", overhead, 100 * kMib));
   }
-  [[nodiscard]] OverheadMeasured measured() { return reconciler_->api().overhead("x"); }
+  [[nodiscard]] OverheadMeasured measured() { return reconciler_->api().measured("x").overhead; }
   /// "": it does not hold.
   [[nodiscard]] std::string told_text(ConditionName condition) {
     for (const auto& one : conditions_of(reconciler_->api().list(false).at(0)))
@@ -87,6 +87,17 @@ TEST_F(Metering, ListsWhatWasMeasured) {
   EXPECT_EQ(view.overhead_peak, 30 * kMib);
 }
 
+/// The time of these tests is the machine's, so what was used is far more than it could be.
+TEST_F(Metering, TellsHowMuchCpuIsUsed) {
+  begin();
+  const GroupRef group{"v2", CgroupPath::parse("/kubepods/pod1/kata-sandbox-x").value()};
+  const auto milli = [this] { return reconciler_->api().measured("x").cpu_milli; };
+  tree_.set_file(group, "cpu.stat", "usage_usec 5000000");
+  ASSERT_TRUE(until([&] { return milli() == 0U; })) << "twice the same";
+  tree_.set_file(group, "cpu.stat", "usage_usec 900000000");
+  EXPECT_TRUE(until([&] { return milli() > 0U; }));
+}
+
 TEST_F(Metering, MeasuresEachSandboxOfARound) {
   begin();
   tree_.make_all("v2", "/kubepods/pod2/y");
@@ -101,7 +112,9 @@ TEST_F(Metering, MeasuresEachSandboxOfARound) {
   run();
   uses(30 * kMib);
   uses(40 * kMib, "/kubepods/pod2/kata-sandbox-y");
-  const auto used = [this](const char* id) { return reconciler_->api().overhead(id).used; };
+  const auto used = [this](const char* id) {
+    return reconciler_->api().measured(id).overhead.used;
+  };
   EXPECT_TRUE(until([&] { return used("x") == 30 * kMib && used("y") == 40 * kMib; }));
 }
 

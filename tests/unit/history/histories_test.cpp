@@ -215,5 +215,35 @@ TEST(Histories, ThePeakIsOfOneVm) {
   EXPECT_EQ(all.take_changed(), Ids{}) << "nothing is no reason to write it again either";
 }
 
+TEST(PlacedEvent, SaysHowManyThreadsAndHowLateTheLastVcpuWas) {
+  Observed observed;
+  observed.processes.resize(2);
+  observed.processes[0].threads.resize(15);
+  observed.processes[1].threads.resize(1);
+  const auto text = [&](std::optional<Instant> took) {
+    return placed_event(observed, took, 9).text;
+  };
+  EXPECT_EQ(text(Instant(4120)), "16 threads, 4.1 ms after the last vCPU");
+  EXPECT_EQ(text(std::nullopt), "16 threads");
+  observed.processes.pop_back();
+  observed.processes[0].threads.resize(1);
+  EXPECT_EQ(text(std::nullopt), "1 thread");
+  EXPECT_EQ(placed_event(observed, std::nullopt, 9).kind, EventKind::placed);
+  EXPECT_EQ(placed_event(observed, std::nullopt, 9).last, 9);
+}
+
+TEST(PlacedEvent, WaitsForTheVcpusOfAYoungVmm) {
+  Observed observed;
+  observed.vmm_age_ms = kYoungMs - 1;
+  observed.processes.resize(1);
+  observed.processes[0].threads.resize(2);
+  EXPECT_FALSE(vcpus_run(observed));
+  observed.processes[0].threads[1].cls = ThreadClass::vcpu;
+  EXPECT_TRUE(vcpus_run(observed));
+  observed.processes[0].threads.pop_back();
+  observed.vmm_age_ms = kYoungMs;
+  EXPECT_TRUE(vcpus_run(observed)) << "nothing tells which they are";
+}
+
 }  // namespace
 }  // namespace kcg::test

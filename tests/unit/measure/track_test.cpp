@@ -47,5 +47,28 @@ TEST(OverheadTracks, GoesOnWithThePeakOfBefore) {
   EXPECT_EQ(track.measured(), (OverheadMeasured{5, 5, 9}));
 }
 
+TEST(CpuTracks, WhatWasUsedSinceTheLastMeasurement) {
+  CpuTrack track;
+  track.note(7'000'000, seconds(100));
+  EXPECT_EQ(track.milli(), std::nullopt) << "there is nothing before it";
+  track.note(17'200'000, seconds(110));
+  EXPECT_EQ(track.milli(), 1020U);
+  track.note(17'200'000, seconds(120));
+  EXPECT_EQ(track.milli(), 0U);
+}
+
+TEST(CpuTracks, UnknownIsUnknown) {
+  CpuTrack track;
+  track.note(7, seconds(100));
+  track.note(std::nullopt, seconds(110));
+  EXPECT_EQ(track.milli(), std::nullopt);
+  track.note(9'000'000, seconds(120));
+  EXPECT_EQ(track.milli(), std::nullopt) << "nothing was known before it";
+  track.note(8'000'000, seconds(130));
+  EXPECT_EQ(track.milli(), std::nullopt) << "a group that was made anew";
+  track.note(9'000'000, seconds(130));
+  EXPECT_EQ(track.milli(), std::nullopt) << "no time has passed";
+}
+
 }  // namespace
 }  // namespace kcg
