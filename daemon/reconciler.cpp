@@ -74,7 +74,10 @@ void Reconciler::exec_hint(Pid pid) {
 
 /// A shim executed: its bundle may be so new that its own event is still on the way.
 void Reconciler::shim_hint(Pid pid) {
-  const auto claim = shims_claim(node_.world.proc, pid);
+  const auto claim = shims_claim(node_.world.proc, pid, [this](const std::string& directory) {
+    if (!node_.inputs.sandbox_in(directory)) bundle_hint(directory);
+    return node_.inputs.sandbox_in(directory);
+  });
   if (!claim) return;
   if (!node_.inputs.known(claim->id)) bundle_hint(claim->directory);
   // A bundle that is still being written tells nothing yet.

@@ -143,7 +143,8 @@ void Resync::look_for_shims(std::vector<Pid>& pids) {
   const auto count = std::min(pids.size(), kPortion);
   const std::vector<Pid> portion(pids.end() - static_cast<std::ptrdiff_t>(count), pids.end());
   pids.resize(pids.size() - count);
-  for (const auto& [id, found] : find_shims(node_.world.proc, portion))
+  const auto owner = [this](const std::string& dir) { return node_.inputs.sandbox_in(dir); };
+  for (const auto& [id, found] : find_shims(node_.world.proc, portion, owner))
     for (const Pid pid : found) (void)node_.add_candidate(id, pid);  // ignored: nobody's shim
 }
 

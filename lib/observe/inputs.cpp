@@ -42,6 +42,11 @@ void InputStore::claim(BundleEntry& entry, std::optional<SandboxId> id, InputCha
   change.sandboxes.insert(*entry.claims);
 }
 
+std::optional<SandboxId> InputStore::sandbox_in(const std::string& directory) const {
+  const auto it = bundles_.find(directory);
+  return it == bundles_.end() ? std::nullopt : it->second.claims;
+}
+
 void InputStore::forget(const std::string& directory, InputChange& change) {
   const auto it = bundles_.find(directory);
   if (it == bundles_.end()) return;

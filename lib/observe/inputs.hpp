@@ -56,6 +56,8 @@ class InputStore final {
   [[nodiscard]] bool known(const SandboxId& id) const {
     return claims_.contains(id) || registrations_.contains(id);
   }
+  /// The one that the bundle in this directory names; nullopt: none is known there.
+  [[nodiscard]] std::optional<SandboxId> sandbox_in(const std::string& directory) const;
   /// Every id that a bundle, a state file that was asked for, or a registration names.
   [[nodiscard]] std::set<SandboxId> ids() const;
   /// All bundles known, by directory.

@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "model/mark.hpp"
-#include "observe/shims.hpp"
 
 namespace kcg {
 
-std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc) {
-  return find_shims(proc, proc.pids().value_or(std::vector<Pid>{}));
+std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc, const BundleOwner& owner) {
+  return find_shims(proc, proc.pids().value_or(std::vector<Pid>{}), owner);
 }
 
-std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc, const std::vector<Pid>& pids) {
+std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc, const std::vector<Pid>& pids,
+                                              const BundleOwner& owner) {
   std::map<SandboxId, std::set<Pid>> found;
   for (const Pid pid : pids) {
     const auto stat = proc.stat(pid);
     if (!stat || !shim_comm(stat->comm)) continue;
-    if (const auto claim = shims_claim(proc, pid)) found[claim->id].insert(pid);
+    if (const auto claim = shims_claim(proc, pid, owner)) found[claim->id].insert(pid);
   }
   return found;
 }

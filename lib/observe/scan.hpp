@@ -10,15 +10,18 @@
 
 #include "cgroup/tree.hpp"
 #include "model/ids.hpp"
+#include "observe/shims.hpp"
 #include "proc/view.hpp"
 
 namespace kcg {
 
 /// What shims_claim() says of all processes, by sandbox id.
-[[nodiscard]] std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc);
+[[nodiscard]] std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc,
+                                                            const BundleOwner& owner);
 /// Of these processes only.
 [[nodiscard]] std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc,
-                                                            const std::vector<Pid>& pids);
+                                                            const std::vector<Pid>& pids,
+                                                            const BundleOwner& owner);
 
 /// Groups that carry our mark and stand where a layout puts them, by the sandbox id in it.
 [[nodiscard]] std::map<SandboxId, std::set<GroupRef>> find_marked(const CgroupTree& tree);

@@ -4,6 +4,7 @@
 // shim costs a look at who he is: his arguments are not read, no sandbox is looked at for him.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,9 +23,14 @@ struct ShimClaim {
   std::string directory;  ///< where it works: the bundle, if it tells the truth
 };
 
+/// The sandbox whose bundle a directory is; nullopt: nobody's.
+using BundleOwner = std::function<std::optional<SandboxId>(const std::string& directory)>;
+
 /// nullopt: it is no long-lived Kata shim of this node. Root's process in the node's namespaces and
-/// root directory comes first, then its program, and only then its command line.
-[[nodiscard]] std::optional<ShimClaim> shims_claim(ProcView& proc, Pid pid);
+/// root directory comes first, then its program, and only then its command line. Where that cannot
+/// be read yet, the bundle in which it works says whose shim it may be: the look asks again.
+[[nodiscard]] std::optional<ShimClaim> shims_claim(ProcView& proc, Pid pid,
+                                                   const BundleOwner& owner);
 
 /// Whether a process is worth a look at its sandbox: it works in the directory of a bundle of this
 /// sandbox, or a registration names it.

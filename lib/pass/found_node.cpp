@@ -27,7 +27,8 @@ FoundNode::FoundNode(const Config& config, std::unique_ptr<KernelTree> tree,
     (void)inputs_.bundle_changed(origin);  // ignored: problems come back as conditions
   for (const auto& id : inputs_.ids()) (void)inputs_.state_changed(id);  // ignored: likewise
   for (const auto& id : inputs_.ids()) records_[id] = one_look();
-  for (auto& [id, pids] : find_shims(*proc_))
+  for (auto& [id, pids] :
+       find_shims(*proc_, [this](const std::string& dir) { return inputs_.sandbox_in(dir); }))
     if (inputs_.known(id)) records_[id].shim_candidates = std::move(pids);
   for (auto& [id, groups] : find_marked(*tree_)) records_[id].found_groups = std::move(groups);
 }

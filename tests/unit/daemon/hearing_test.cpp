@@ -70,14 +70,16 @@ class Hearing : public Reconciling {
     return task;
   }
   /// Who calls himself the shim of "b", and works in `directory`.
-  void shim_executes(const std::string& directory) {
+  Pid shim_executes(const std::string& directory, bool hangs = false) {
     const Pid pid = proc_.start(1, {"containerd-shim",
                                     "/usr/bin/containerd-shim-kata-v2",
                                     {"shim", "-namespace", "k8s.io", "-id", "b"},
                                     directory});
     const auto stamp = Dir::open(directory).value().stamp().value();
     proc_.process(pid).cwd_id = FileId{stamp.device, stamp.inode};
+    proc_.set_hanging(pid, hangs);
     reconciler_->hint({HintKind::exec, "", pid});
+    return pid;
   }
   void TearDown() override { reconciler_.reset(); }
 
@@ -134,6 +136,21 @@ TEST_F(Hearing, AShimMayBeHeardOfBeforeItsBundle) {
   shim_executes(new_bundle());
   run();
   EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
+}
+
+/// A reader's thread that gets no CPU is as slow as a file that hangs.
+TEST_F(Hearing, AShimWhoseArgumentsComeLateIsNotMissed) {
+  start();
+  run();
+  const Pid shim = shim_executes(new_bundle(), true);
+  run();
+  const auto pid = [this] { return reconciler_->api().list(false).at(0).shim_pid; };
+  ASSERT_EQ(reconciler_->api().list(false).size(), 1U);
+  EXPECT_EQ(pid(), 0);
+  proc_.set_hanging(shim, false);
+  for (int event = 0; event < 1000 && pid() == 0; ++event)
+    (void)::sd_event_run(loop_->get(), 1'000'000);  // ignored: looked at below
+  EXPECT_EQ(pid(), shim);
 }
 
 /// Any user can run what has a shim's name and arguments.

@@ -20,7 +20,7 @@ TEST(Scan, ShimsByTheirSandbox) {
   const Pid runc = world.proc.start(world.containerd, {"containerd-shim",
                                                        "/usr/bin/containerd-shim-runc-v2",
                                                        {"containerd-shim-runc-v2", "-id", "S"}});
-  const auto shims = find_shims(world.proc);
+  const auto shims = find_shims(world.proc, [](const auto&) { return std::nullopt; });
   ASSERT_EQ(shims.size(), 1U);
   EXPECT_EQ(shims.begin()->second, std::set<Pid>{world.shim});
   EXPECT_FALSE(shims.begin()->second.contains(helper));

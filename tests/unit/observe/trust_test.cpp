@@ -10,6 +10,8 @@
 namespace kcg::test {
 namespace {
 
+const BundleOwner nobody = [](const std::string&) { return std::nullopt; };
+
 /// What any user can run: the shim's name and arguments, and children without number.
 Pid impostor(SandboxWorld& world, std::uint32_t uid) {
   const auto shim = world.proc.process(world.shim);
@@ -34,7 +36,7 @@ TEST(Observe, NothingIsWalkedBelowWhoIsNotProven) {
     EXPECT_LT(world.proc.looked_at().size(), 10U) << "none of its children";
     EXPECT_EQ(observed.processes.size(), 4U);
     EXPECT_FALSE(may_be_shim(world.proc, pid, world.assembled.inputs));
-    EXPECT_FALSE(shims_claim(world.proc, pid));
+    EXPECT_FALSE(shims_claim(world.proc, pid, nobody));
   }
 }
 
@@ -56,13 +58,28 @@ TEST(Observe, NothingIsWalkedBelowWhoStandsInTheBundleAndIsNoShim) {
 TEST(Observe, AShimSaysWhichSandboxItIsOf) {
   SandboxWorld world(scenario());
   world.boot();
-  const auto claim = shims_claim(world.proc, world.shim);
+  const auto claim = shims_claim(world.proc, world.shim, nobody);
   ASSERT_TRUE(claim);
   EXPECT_EQ(claim->id.str(), "S");
   EXPECT_EQ(claim->directory, world.assembled.inputs.bundle->directory);
   EXPECT_TRUE(may_be_shim(world.proc, world.shim, world.assembled.inputs));
   EXPECT_FALSE(may_be_shim(world.proc, world.containerd, world.assembled.inputs));
   EXPECT_FALSE(may_be_shim(world.proc, 9999, world.assembled.inputs));
+}
+
+/// On a busy node, or where its memory map is held for long.
+TEST(Observe, AShimWhoseArgumentsAreNotKnownIsOfTheBundleInWhichItWorks) {
+  SandboxWorld world(scenario());
+  world.boot();
+  world.proc.set_hanging(world.shim, true);
+  const auto owner = [&](const std::string& directory) {
+    const bool its = directory == world.assembled.inputs.bundle->directory;
+    return its ? std::optional(SandboxId::parse("S").value()) : std::nullopt;
+  };
+  const auto claim = shims_claim(world.proc, world.shim, owner);
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->id.str(), "S");
+  EXPECT_FALSE(shims_claim(world.proc, world.shim, nobody));
 }
 
 TEST(Observe, ARootlessOrphanIsFoundOnlyInTheNodesPidNamespace) {
