@@ -26,12 +26,6 @@ class LiveCost : public LiveTest {
     EXPECT_EQ(settle(*sandbox), "");
     return sandbox;
   }
-  /// Threads that nothing names are watched for half a second.
-  static void let_it_run() {
-    const auto began = std::chrono::steady_clock::now();
-    EXPECT_TRUE(wait_until(
-        [&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
-  }
 };
 
 TEST_P(LiveCost, ALifeIsLookedAtSoManyTimes) {

@@ -150,6 +150,7 @@ TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
   const auto sandbox = placed();
   sandbox->ask("kill-vmm");
   EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "") << "the shim stays where it is";
+  EXPECT_TRUE(wait_until([&] { return daemon_->log().find("VmmEnded") != std::string::npos; }));
   sandbox->end();
   EXPECT_EQ(gone(*sandbox), "");
 }

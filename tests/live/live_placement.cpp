@@ -104,6 +104,7 @@ void LivePlacement::plugged_vcpus_follow(bool names) const {
   sandbox->start();
   ASSERT_EQ(settle(*sandbox), "");
   for (const std::size_t count : {2U, 3U}) {
+    let_it_run();
     sandbox->ask("hotplug");
     EXPECT_EQ(settle(*sandbox), "");
     EXPECT_EQ(sandbox->truth().vcpus.size(), count);

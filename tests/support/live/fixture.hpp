@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "support/live/kernel.hpp"
 #include "support/live/node.hpp"
 #include "support/live/placement.hpp"
+#include "support/live/wait.hpp"
 
 namespace kcg::live {
 
@@ -38,6 +40,13 @@ class LiveTest : public testing::TestWithParam<Tree> {
     sandbox->start();
     EXPECT_EQ(settle(*sandbox), "");
     return sandbox;
+  }
+  /// The threads of a young VMM are watched for half a second: after that only what tells of one
+  /// brings a look.
+  static void let_it_run() {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_TRUE(wait_until(
+        [&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
   }
   [[nodiscard]] bool v1() const { return GetParam() == Tree::v1; }
 
