@@ -150,6 +150,15 @@ TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
   const auto sandbox = placed();
   sandbox->ask("kill-vmm");
   EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "") << "the shim stays where it is";
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+/// Nobody but its end tells of it: neither Kata's state nor a group changes.
+TEST_P(LiveLifecycle, VmmKilledByTheKernelIsToldOf) {
+  start_daemon();
+  const auto sandbox = placed();
+  ASSERT_EQ(::kill(sandbox->truth().vmm, SIGKILL), 0);
   EXPECT_TRUE(wait_until([&] { return daemon_->log().find("VmmEnded") != std::string::npos; }));
   sandbox->end();
   EXPECT_EQ(gone(*sandbox), "");
