@@ -154,12 +154,14 @@ TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
   EXPECT_EQ(gone(*sandbox), "");
 }
 
-/// Nobody but its end tells of it: neither Kata's state nor a group changes.
+/// Nobody but its end tells of it: neither Kata's state nor a group changes, and the kernel's
+/// events of processes are not to be had.
 TEST_P(LiveLifecycle, VmmKilledByTheKernelIsToldOf) {
-  start_daemon();
+  start_daemon({.wrapper = {"/usr/bin/setpriv", "--bounding-set", "-net_admin"}});
   const auto sandbox = placed();
   ASSERT_EQ(::kill(sandbox->truth().vmm, SIGKILL), 0);
   EXPECT_TRUE(wait_until([&] { return daemon_->log().find("VmmEnded") != std::string::npos; }));
+  EXPECT_NE(daemon_->log().find("proc connector"), std::string::npos) << "it has heard them";
   sandbox->end();
   EXPECT_EQ(gone(*sandbox), "");
 }
