@@ -101,7 +101,15 @@ echo "$text"
 [[ $text == *"$(pod_id 2)"* ]] || fail "it does not say that pod 2 is in groups of ours"
 [[ $text != *"$(pod_id 1)"* ]] || fail "it names pod 1, which is in none"
 refused systemctl is-active kata-cgroupd
-equal "programs" "$(ours | grep -E '/(bin|libexec)/' || true)" ""
+# Of what dpkg and systemd's helper keep in their own books, only a purge rids the node.
+equal "what stays" "$(ours | grep -v -e ^/var/lib/dpkg/info/ -e ^/var/lib/systemd/deb-systemd-helper-)" \
+  "/etc/kata-cgroupd
+/etc/systemd/system/multi-user.target.wants/kata-cgroup-exporter.service
+/etc/systemd/system/multi-user.target.wants/kata-cgroupd.service
+/run/kata-cgroupd
+/var/lib/kata-cgroupd"
+equal "files that stay" "$(find /etc/kata-cgroupd -type f | sort)" "$drop_in
+/etc/kata-cgroupd/config.toml"
 live 1 2
 
 say "installing again"
