@@ -8,12 +8,15 @@
 #include <cerrno>
 #include <fstream>
 
+#include "model/ticks.hpp"
 #include "observe/history_files.hpp"
 #include "show/history_documents.hpp"
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
 namespace {
+
+using std::chrono::hours;
 
 class Chronicles : public Reconciling {
  protected:
@@ -81,6 +84,24 @@ TEST_F(Chronicles, ThatAllIsInPlaceIsToldAlsoByALookWithNothingToDo) {
   ASSERT_TRUE(failed);
   run();
   EXPECT_EQ(kinds(history_of("x")), std::vector{EventKind::placed});
+}
+
+/// A VMM of the future stays young for as long as the test takes.
+TEST_F(Chronicles, ThatAllIsInPlaceIsToldWhenTheVcpusRun) {
+  const auto later = static_cast<std::uint64_t>((clock_.now() + hours(1)).count()) / kUsecPerTick;
+  const auto vmm = found_vmm();
+  proc_.process(vmm).key.start = proc_.thread(vmm).key.start = later;
+  place(vmm);
+  run();
+  EXPECT_EQ(kinds(history_of("x")), std::vector<EventKind>{}) << "its vCPUs come in a moment";
+  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
+  proc_.thread(vcpu).key.start = later;
+  reconciler_->hint({HintKind::thread, "", vmm});
+  run();
+  const auto events = history_of("x").events;
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, EventKind::placed);
+  EXPECT_EQ(events[0].text, "2 threads, 0.0 ms after the last vCPU");
 }
 
 TEST_F(Chronicles, NobodyKnowsWhoNeverWas) {
