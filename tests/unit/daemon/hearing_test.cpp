@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/dir.hpp"
+#include "daemon/node/cpu_time.hpp"
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
@@ -16,11 +17,15 @@ namespace {
 /// Counts the looks that were taken, and tells of nothing.
 class CountingFollower final : public Follower {
  public:
-  void follow(const SandboxId&, const Observed&) override { ++looks; }
+  void follow(const SandboxId&, const Observed&) override {
+    ++looks;
+    for (const auto until = thread_cpu_time() + costs; thread_cpu_time() < until;) continue;
+  }
   void hear_groups() override {}
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;
+  Instant costs{0};  ///< CPU time of each
 };
 
 /// Where events tell what happens.
@@ -179,6 +184,28 @@ TEST_F(Hearing, ANewBundleIsLookedAtWithItsShim) {
   wait_for_a_look();
   EXPECT_GE(clock_.now(), written + kRest);
   EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
+}
+
+/// 100 ms, which are more than the share of so short an interval, hold two looks of 60 ms.
+TEST_F(Hearing, AResyncIsBoundedWhereNothingWasLost) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  start();
+  run();
+  for (const char* id : {"a", "b", "c", "d"}) {
+    Registration one;
+    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
+    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
+  }
+  run();
+  reconciler_->set_follower(&follower_);
+  follower_.costs = std::chrono::milliseconds(60);
+  for (int event = 0; event < 100 && follower_.looks == 0; ++event)
+    (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 2U);
+  reconciler_->hint({HintKind::rescan, "", 0});
+  run();
+  EXPECT_EQ(follower_.looks, 4U) << "events were lost";
 }
 
 }  // namespace
