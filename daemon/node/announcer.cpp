@@ -45,10 +45,12 @@ void Announcer::done(const SandboxId& id, Entry& entry, const Round& round, Mode
       happened.push_back(std::move(event));
   else
     entry.placed_untold = round.is_placed && entry.worked_on;  // else it was found so
-  if (!entry.placed_untold || !vcpus_run(round.observed)) return;
-  entry.placed_untold = false;
-  happened.push_back(
-      placed_event(round.observed, std::exchange(entry.last_vcpu_took, std::nullopt), now));
+  if (entry.placed_untold && vcpus_run(round.observed)) {
+    entry.placed_untold = false;
+    happened.push_back(placed_event(round.observed, entry.last_vcpu_took, now));
+  }
+  // A vCPU that is plugged in later is not the last one of the next life of this id.
+  if (round.is_placed && !entry.placed_untold) entry.last_vcpu_took.reset();
 }
 
 void Announcer::repairs(const SandboxId& id, const std::vector<Repair>& repairs) {
