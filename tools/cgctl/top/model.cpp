@@ -21,9 +21,7 @@ Number growth(const Number& before, const Number& after, std::int64_t time) {
   return (*after - *before) * 1000 / static_cast<std::uint64_t>(time);
 }
 
-std::string cpus(const Number& milli) {
-  return milli ? fmt::format("{}.{:02}", *milli / 1000, *milli % 1000 / 10) : "";
-}
+std::string cpus(const Number& milli) { return milli ? hundredths_text(*milli) : ""; }
 
 /// "12.3%"
 std::string percent(const Number& permille) {
