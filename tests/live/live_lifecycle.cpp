@@ -156,8 +156,8 @@ TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
   EXPECT_EQ(gone(*sandbox), "");
 }
 
-/// Neither Kata's state nor a group changes, and the kernel's events of processes are not to be
-/// had. What is looked at because of a timer, and not of a change, does not count.
+/// On v1 nothing else tells: Kata's state does not change, and the kernel's events of processes are
+/// not to be had. What is looked at because of a timer, and not of a change, does not count.
 TEST_P(LiveLifecycle, TheEndOfAVmmIsHeardByItsDescriptor) {
   start_daemon({.arguments = {"--log-level", "debug"},
                 .wrapper = {"/usr/bin/setpriv", "--bounding-set", "-net_admin"}});
