@@ -181,6 +181,8 @@ Hypervisor hypervisor_of(const ProcFacts& facts, const SandboxId& id) {
   // A child of the shim that has not executed its program yet carries the shim's arguments.
   if (id.str().empty() || facts.kernel_thread || names_kata_shim(facts.exe))
     return Hypervisor::unknown;
+  // Of its arguments only paths are kept, which may look like a VMM's options.
+  if (serves_files(facts.exe)) return Hypervisor::unknown;
   const auto program = base_name(facts.exe);
   if (named_for(facts.args, id))
     return starts_with(program, "stratovirt") ? Hypervisor::stratovirt : Hypervisor::qemu;

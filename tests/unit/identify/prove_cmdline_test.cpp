@@ -98,6 +98,10 @@ const struct {
     {"Firecracker of another id", "/usr/bin/firecracker", {"f", "--id", "%0"}, Hypervisor::unknown},
     {"the shim before its child's exec", kShim, {"x", "--id", "%"}, Hypervisor::unknown},
     {"nothing", "/bin/sh", {}, Hypervisor::unknown},
+    {"a file server is no VMM, whatever its arguments look like",
+     "/usr/libexec/virtiofsd",
+     {"v", "--api-socket", "/run/vc/vm/$/s", "--api-sock=/run/$/s"},
+     Hypervisor::unknown},
 };
 
 TEST(Prove, HypervisorOf) {
