@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 namespace kcg {
 
@@ -76,6 +76,7 @@ std::string errno_text(int code) {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kListing = 8 * kPage;
 /// No line of a kernel's file that is read so is longer: a path and what stands beside it.
 constexpr std::size_t kLongestLine = 1024;
 
@@ -210,27 +211,20 @@ Status Dir::remove_file(const std::string& path) const {
 }
 
 Result<std::vector<DirEntry>> Dir::list() const {
-  auto again = open_beneath(fd_.get(), ".", O_RDONLY | O_DIRECTORY);
-  if (!again) return forward(again.error());
-  DIR* raw = ::fdopendir(again->get());
-  if (raw == nullptr) {
-    const int code = errno;
-    return fail(code, "list: {}", errno_text(code));
-  }
-  (void)again->release();  // ignored: the stream owns the descriptor now
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(raw, ::closedir);
+  alignas(dirent64) std::array<char, kListing> buffer;
   std::vector<DirEntry> entries;
+  if (::lseek(fd_.get(), 0, SEEK_SET) != 0) return fail(errno, "list: {}", errno_text(errno));
   for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(stream.get());
-    if (entry == nullptr) {
-      const int code = errno;
-      if (code != 0) return fail(code, "list: {}", errno_text(code));
-      return entries;
+    const ssize_t got = ::getdents64(fd_.get(), buffer.data(), buffer.size());
+    if (got < 0) return fail(errno, "list: {}", errno_text(errno));
+    if (got == 0) return entries;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..")
+        entries.push_back({std::string(name), entry->d_type == DT_DIR});
     }
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..")
-      entries.push_back({std::string(name), entry->d_type == DT_DIR});
   }
 }
 
