@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/overloaded.hpp"
@@ -65,7 +67,10 @@ class Applier final {
     const auto& group = step.group;
     std::visit(Overloaded{[&](const op::MoveProcess& one) { move(group, one, result); },
                           [&](const op::MoveThread& one) { move(group, one, result); },
-                          [&](const auto& one) { note(act(group, one), result); }},
+                          [&](const auto& one) {
+                            just_seen_.reset();
+                            note(act(group, one), result);
+                          }},
                step.operation);
     if (result.outcome == Outcome::done && by_systemd(step)) result.outcome = Outcome::pending;
   }
@@ -106,15 +111,18 @@ class Applier final {
 
   template <class Move>
   void move(const GroupRef& group, const Move& one, StepResult& result) {
-    const auto before = proc_.stat(one.task.pid);
-    if (!before || before->key != one.task) {
-      note(fail(ESRCH, "task {} has ended", one.task.pid), result);
-      return;
+    if (std::exchange(just_seen_, std::nullopt) != one.task) {
+      const auto before = proc_.stat(one.task.pid);
+      if (!before || before->key != one.task) {
+        note(fail(ESRCH, "task {} has ended", one.task.pid), result);
+        return;
+      }
     }
     const std::string file(file_of(one));
     note(tree_.write(group, file, std::to_string(one.task.pid)), result);
     if (result.outcome != Outcome::done) return;
     const auto after = proc_.stat(one.task.pid);
+    if (after && after->key == one.task) just_seen_ = one.task;
     if (!after || after->key == one.task) return;
     result.stranger = true;
     result.outcome = Outcome::failed;
@@ -145,6 +153,7 @@ class Applier final {
   ProcView& proc_;
   SystemdManager* systemd_;
   std::vector<GroupRef> ended_;
+  std::optional<TaskKey> just_seen_;  ///< after the step before: it is moved in each hierarchy
 };
 
 }  // namespace

@@ -140,6 +140,38 @@ TEST_F(Apply, APidThatWasReusedBeforeIsNotMoved) {
   EXPECT_TRUE(tree_.log().empty());
 }
 
+TEST_F(Apply, APidThatIsReusedBetweenTwoMovesIsNotMovedAgain) {
+  tree_.make_all("v2", "/a");
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  const auto one = move(ref("v2", "/a"), pid);
+  tree_.on_operation([&](const FakeWrite& write) {
+    if (describe(write) != "'v2:/b' mkdir") return 0;
+    proc_.exit_process(pid);
+    proc_.start_as(pid, 1, {"y", "/y", {"y"}});
+    return 0;
+  });
+  EXPECT_EQ(outcomes({one, step(ref("v2", "/b"), op::Create{}), one}),
+            (Outcomes{done, done, failed}));
+  EXPECT_FALSE(report_.results[2].stranger) << "nothing was written";
+}
+
+/// On v1 a task moves in each hierarchy: who it was after the move before is not asked again.
+TEST_F(ApplyV1, ATaskIsProvenOnceBeforeItsMovesAndAfterEach) {
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  std::vector<Step> steps;
+  for (const auto* hierarchy : {"cpu", "memory"}) {
+    tree_.make_all(hierarchy, "/a");
+    steps.push_back(move(ref(hierarchy, "/a"), pid));
+  }
+  unsigned reads = 0;
+  proc_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  EXPECT_EQ(outcomes(steps), (Outcomes{done, done}));
+  EXPECT_EQ(reads, 3U);
+}
+
 /// Runs a move whose pid is reused at the moment of the write.
 class Stranger : public Apply {
  protected:
