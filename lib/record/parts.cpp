@@ -69,6 +69,7 @@ std::optional<Instant> Unrest::wake(Instant now) const {
 
 void UnnamedThreads::add(const TaskKey& key, ThreadClass cls, ClassSource by) {
   any_vcpu = any_vcpu || cls == ThreadClass::vcpu;
+  vcpus_have_names = vcpus_have_names || (cls == ThreadClass::vcpu && by == ClassSource::name);
   if (by == ClassSource::fallback || by == ClassSource::role) keys.insert(key);
 }
 
@@ -90,7 +91,10 @@ void Unnamed::plan_look(UnnamedThreads found, Instant now) {
       due = now + std::min<Instant>(age, seconds(30));
     return;
   }
-  due = now + doubled(milliseconds(1), looks++, milliseconds(256));
+  if (found.vcpus_have_names)
+    due = now + doubled(milliseconds(4), 3 * looks++, milliseconds(256));
+  else
+    due = now + doubled(milliseconds(1), looks++, milliseconds(256));
 }
 
 }  // namespace kcg

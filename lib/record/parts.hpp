@@ -113,7 +113,8 @@ struct Unrest {
 struct UnnamedThreads {
   std::set<TaskKey> keys;
   bool any_vcpu = false;
-  bool kvm_incomplete = false;  ///< KVM knows a vCPU whose thread it does not know yet
+  bool vcpus_have_names = false;  ///< the VMM names them: that of a further one will be told
+  bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
   void add(const TaskKey& key, ThreadClass cls, ClassSource by);
 };
 
@@ -124,8 +125,9 @@ struct Unnamed {
   Instant since{0};
   std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so
   /// Notes what was seen and when it is looked at again: after 1 ms and then twice as long as
-  /// before, up to 500 ms. A vCPU that KVM knows but that has not run yet, and a VMM that shows
-  /// none, for as long, with doubling delay: KVM tells nobody when it comes to know one.
+  /// before, up to 500 ms; where vCPUs have names after 4 ms and then eight times as long. A vCPU
+  /// that KVM knows but that has not run yet, and a VMM that shows none, for as long, with doubling
+  /// delay: KVM tells nobody when it comes to know one.
   void plan_look(UnnamedThreads found, Instant now);
   [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
   bool operator==(const Unnamed&) const = default;

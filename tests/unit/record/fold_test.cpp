@@ -150,6 +150,25 @@ TEST(Fold, UnnamedThreadsAreLookedAtAgain) {
   EXPECT_EQ(delays, (std::vector<Instant>{1ms, 2ms, 4ms, 8ms, 16ms, 32ms, 64ms, 128ms, 256ms}));
 }
 
+/// That of a further one will be told.
+TEST(Fold, WhereVcpusHaveNamesUnnamedThreadsAreLookedAtLessOften) {
+  Case one;
+  auto& threads = one.observed.processes[1].threads;
+  threads[0].by = ClassSource::name;
+  threads.push_back(threads[0]);
+  threads.back().facts.key.pid = 22;
+  threads.back().cls = ThreadClass::vmm;
+  threads.back().by = ClassSource::role;
+  Instant now = kNow;
+  std::vector<Instant> delays;
+  while (const auto next = one.fold(1, now).follow_up.retry_at) {
+    delays.push_back(*next - now);
+    now = *next;
+    ASSERT_LT(delays.size(), 100U);
+  }
+  EXPECT_EQ(delays, (std::vector<Instant>{4ms, 32ms, 256ms, 256ms}));
+}
+
 TEST(Fold, AVmmWithoutVcpusIsLookedAtEverLessOften) {
   Case one;
   for (auto& thread : one.observed.processes[1].threads) {
