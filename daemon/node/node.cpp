@@ -42,8 +42,8 @@ void Node::changed(const SandboxId& id) {
   });
 }
 
-void Node::rest(Entry& entry) const {
-  if (follower != nullptr) entry.rests_until = world.clock.now() + kRest;
+void Node::rest(Entry& entry, Instant rest) const {
+  if (follower != nullptr) entry.rests_until = world.clock.now() + rest;
 }
 
 void Node::stirred(Pid pid) {

@@ -37,6 +37,8 @@ struct World {
 
 /// What root does to a sandbox so soon after a look at it is looked at together.
 inline constexpr Instant kRest = std::chrono::milliseconds(20);
+/// Until its VMM executes, which is placed at once, nothing of it is in a hurry.
+inline constexpr Instant kRestBeforeVmm = std::chrono::milliseconds(100);
 /// So long after what was done it is looked at whether anything is left, if nothing asks before.
 inline constexpr Instant kConfirm = std::chrono::milliseconds(100);
 
@@ -54,7 +56,7 @@ struct Node final {
   /// is looked at at once, when the rest is over (see rest()).
   void changed(const SandboxId& id);
   /// It has been looked at. Where nothing tells of what happens it never rests.
-  void rest(Entry& entry) const;
+  void rest(Entry& entry, Instant rest = kRest) const;
   /// A thread of this process was born, or named itself: if that is all, a glance will do.
   void stirred(Pid pid);
   /// What files say has changed. One that is half-written is read again soon, and told of when it

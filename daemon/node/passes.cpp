@@ -24,6 +24,14 @@ bool ignorable(const Record& record, const Assembled& assembled) {
          !record.ended && !kata_proof(assembled.inputs);
 }
 
+/// Its shim runs, and no VMM of it has been seen yet.
+bool vmm_awaited(const PassResult& result) {
+  if (!result.last) return false;
+  const auto& observed = result.last->observed;
+  return !observed.fixed && observed.first(ProcessRole::shim) != nullptr &&
+         !vmm_started(observed) && !observed.unread();
+}
+
 }  // namespace
 
 PassWorld Passes::pass_world() const {
@@ -60,7 +68,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   node_.scheduler.wake(id, result.follow_up.retry_at);
   entry.glance = glance_after(result, node_.world.clock);
   entry.look_due = false;
-  node_.rest(entry);
+  node_.rest(entry, vmm_awaited(result) ? kRestBeforeVmm : kRest);
   if (const auto news = std::exchange(entry.news, std::nullopt)) node_.dirty(id, *news);
   tell(id, entry, result);
   const bool open = entry.record.scope.pending.has_value();

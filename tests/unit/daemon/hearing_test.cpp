@@ -186,6 +186,27 @@ TEST_F(Hearing, ANewBundleIsLookedAtWithItsShim) {
   EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
 }
 
+/// Kata moves its shim, makes its groups and writes its state meanwhile.
+TEST_F(Hearing, UntilItsVmmExecutesNothingElseIsInAHurry) {
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const Pid shim = shim_executes(new_bundle());
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 1U);
+  const auto looked = clock_.now();
+  reconciler_->hint({HintKind::group, "b", 0});
+  run();
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), looked + kRestBeforeVmm - kRest);
+  follower_.looks = 0;
+  reconciler_->hint({HintKind::group, "b", 0});
+  reconciler_->hint(
+      {HintKind::exec, "", proc_.start(shim, {"q", "/q", {"q", "-name", "sandbox-b"}})});
+  run();
+  EXPECT_EQ(follower_.looks, 1U) << "its VMM waits for nothing";
+}
+
 /// 100 ms, which are more than the share of so short an interval, hold two looks of 60 ms.
 TEST_F(Hearing, AResyncIsBoundedWhereNothingWasLost) {
   config_.reconcile_interval = std::chrono::seconds(1);
