@@ -47,14 +47,15 @@ std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   const auto& path = observed.cgroups_path;
   if (!path) return files;
   const auto& hierarchies = observed.host.hierarchies;
+  const bool cpusets = std::any_of(hierarchies.begin(), hierarchies.end(),
+                                   [](const auto& h) { return h.has("cpuset"); });
   for (const auto& kata : kata_paths(id, *path)) {
-    // Kata makes its group in all hierarchies within microseconds. Where it was looked for and is
-    // not, its making is heard, or it is looked for again.
-    const bool absent = std::any_of(hierarchies.begin(), hierarchies.end(), [&](const auto& h) {
-      return h.has("cpuset") && !observed.groups.contains({h.name, kata});
+    // Kata makes its group in all hierarchies within microseconds: until it was found, one will do.
+    const bool there = std::any_of(hierarchies.begin(), hierarchies.end(), [&](const auto& h) {
+      return observed.groups.contains({h.name, kata});
     });
     for (const auto& h : hierarchies)
-      if (!absent || h.has("cpuset")) add_kata_files(h, kata, files);
+      if (there || !cpusets || h.has("cpuset")) add_kata_files(h, kata, files);
   }
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
   for (const auto& [ref, state] : observed.groups) {
