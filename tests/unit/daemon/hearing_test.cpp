@@ -75,7 +75,7 @@ class Hearing : public Reconciling {
     return task;
   }
   /// Who calls himself the shim of "b", and works in `directory`.
-  Pid shim_executes(const std::string& directory, bool hangs = false) {
+  Pid shim_executes(const std::string& directory, bool hangs = false, bool told = true) {
     const Pid pid = proc_.start(1, {"containerd-shim",
                                     "/usr/bin/containerd-shim-kata-v2",
                                     {"shim", "-namespace", "k8s.io", "-id", "b"},
@@ -83,7 +83,7 @@ class Hearing : public Reconciling {
     const auto stamp = Dir::open(directory).value().stamp().value();
     proc_.process(pid).cwd_id = FileId{stamp.device, stamp.inode};
     proc_.set_hanging(pid, hangs);
-    reconciler_->hint({HintKind::exec, "", pid});
+    if (told) reconciler_->hint({HintKind::exec, "", pid});
     return pid;
   }
   void TearDown() override { reconciler_.reset(); }
@@ -133,6 +133,29 @@ TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
   EXPECT_EQ(answers_.size(), 1U);
   EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
   EXPECT_EQ(looks_later(), 1U) << "only the one that was asked for";
+}
+
+/// A task that somebody takes away again and again is left alone, until he who asks for it.
+TEST_F(Hearing, WhatIsContestedIsTriedAgainWhenSomebodyAsks) {
+  const auto hierarchy = tree_.host().hierarchies.front().name;
+  const Pid vmm = placed();
+  const auto home = tree_.group_of(vmm, hierarchy);
+  const auto taken_away = [&] {
+    tree_.outside([&](CgroupTree& tree) {
+      const auto elsewhere = CgroupPath::parse("/kubepods/pod1/x").value();
+      ASSERT_TRUE(tree.write({hierarchy, elsewhere}, "cgroup.procs", std::to_string(vmm)));
+    });
+    reconciler_->hint({HintKind::process_end, "x", vmm});
+    run();
+    return tree_.group_of(vmm, hierarchy) != home;
+  };
+  unsigned repaired = 0;
+  while (repaired < 20 && !taken_away()) ++repaired;
+  EXPECT_LT(repaired, 20U);
+  reconciler_->api().reconcile("x", false, answer());
+  run();
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_FALSE(taken_away()) << "it is counted anew";
 }
 
 TEST_F(Hearing, AShimMayBeHeardOfBeforeItsBundle) {
@@ -227,6 +250,60 @@ TEST_F(Hearing, AResyncIsBoundedWhereNothingWasLost) {
   reconciler_->hint({HintKind::rescan, "", 0});
   run();
   EXPECT_EQ(follower_.looks, 4U) << "events were lost";
+}
+
+TEST_F(Hearing, LossesCauseOneFullLookPerSecond) {
+  (void)placed();
+  const auto began = clock_.now();
+  const auto lose = [this] {
+    reconciler_->hint({HintKind::rescan, "", 0});
+    run();
+    return std::exchange(follower_.looks, 0);
+  };
+  EXPECT_EQ(lose(), 1U);
+  EXPECT_EQ(lose() + lose(), 0U);
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), began + std::chrono::seconds(1));
+}
+
+/// What came while one was under way may lie behind what it has looked at.
+TEST_F(Hearing, AFullLookThatIsAskedForDuringAnotherFollowsIt) {
+  start();
+  run();
+  for (int i = 0; i < 200; ++i) (void)proc_.start(1, {"x", "/x", {"x"}});
+  unsigned reads = 0;
+  proc_.on_read([&] {
+    for (const auto until = thread_cpu_time() + std::chrono::microseconds(100);
+         thread_cpu_time() < until;)
+      continue;
+    ++reads;
+    return 0;
+  });
+  reconciler_->hint({HintKind::rescan, "", 0});
+  while (reads == 0) ASSERT_GT(::sd_event_run(loop_->get(), 0), 0);
+  const Pid shim = shim_executes(new_bundle(), false, false);
+  reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  ASSERT_EQ(reconciler_->api().list(false).size(), 1U);
+  EXPECT_EQ(reconciler_->api().list(false).at(0).shim_pid, shim);
+}
+
+/// Until there is its bundle, whoever claims to be its shim may be it; a crowd of them is nobody's.
+TEST_F(Hearing, ShimsWithoutABundleAreBounded) {
+  start();
+  run();
+  ASSERT_TRUE(reconciler_->api().register_sandbox("b", registration()));
+  run();
+  std::set<Pid> claiming;
+  while (claiming.size() < 40) claiming.insert(shim_executes(directory()));
+  run();
+  proc_.clear_looks();
+  reconciler_->api().reconcile("b", false, answer());
+  run();
+  std::size_t looked = 0;
+  for (const Pid pid : claiming) looked += proc_.looked_at().count(pid);
+  EXPECT_EQ(looked, 16U);
 }
 
 }  // namespace
