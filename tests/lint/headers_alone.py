@@ -5,8 +5,7 @@
 usage: headers_alone.py ROOT BUILDDIR
 
 A header that a compiled source includes first is proven by the build itself. Any other is compiled
-here, and again only when it, or anything it includes, has changed since (the compiler's own
-dependency file says what that is).
+here.
 """
 import argparse
 import concurrent.futures
@@ -15,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +22,7 @@ import tempfile
 import lint
 
 QUIET = ["-fdiagnostics-color=never"]
+CACHE = ["ccache"] if shutil.which("ccache") else []
 
 
 def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str], bool]]:
@@ -72,39 +73,19 @@ def flags_for(header: pathlib.Path, known: dict[str, list[str]]) -> list[str] | 
     return None
 
 
-def unchanged(stamp: pathlib.Path, build: pathlib.Path) -> bool:
-    """Nothing that the good result depended on is newer than it."""
-    if not stamp.exists():
-        return False
-    made = stamp.stat().st_mtime
-    depends = stamp.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1].split()
-    try:
-        return all((build / path).stat().st_mtime <= made for path in depends)
-    except FileNotFoundError:
-        return False
-
-
 def compile_alone(header: pathlib.Path, command: list[str], build: pathlib.Path) -> str:
-    """What the compiler complains about."""
-    stamp = build / "headers-alone" / (str(header).replace("/", "@") + ".d")
-    if unchanged(stamp, build):
-        return ""
-    stamp.parent.mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=stamp.parent) as unit:
-        unit.write(f'#include "{header}"\n')
-        unit.flush()
-        fresh = f"{unit.name}.d"
-        done = subprocess.run(
-            command + ["-O0", "-U_FORTIFY_SOURCE", "-fsyntax-only", *QUIET, "-MD", "-MF", fresh, unit.name],
-            cwd=build, capture_output=True, text=True, check=False,
-        )
-        if done.returncode != 0:
-            pathlib.Path(fresh).unlink(missing_ok=True)
-            return done.stderr
-        rule = pathlib.Path(fresh).read_text(encoding="utf-8").replace(unit.name, "")
-        pathlib.Path(fresh).unlink()
-    stamp.write_text(rule, encoding="utf-8")
-    return ""
+    """What the compiler complains about. Nothing in it depends on where the tree is, so that ccache
+    knows it again in another one."""
+    folder = build / "headers-alone"
+    folder.mkdir(exist_ok=True)
+    unit = folder / (os.path.relpath(header, build).replace("/", "@") + ".cpp")
+    unit.write_text(f'#include "{os.path.relpath(header, folder)}"\n', encoding="utf-8")
+    relative = os.path.relpath(unit, build)
+    done = subprocess.run(
+        CACHE + command + ["-O0", "-U_FORTIFY_SOURCE", *QUIET, "-c", "-o", relative + ".o", relative],
+        cwd=build, capture_output=True, text=True, check=False,
+    )
+    return done.stderr if done.returncode != 0 else ""
 
 
 def prove(command: list[str], build: pathlib.Path) -> bool:
@@ -134,7 +115,7 @@ def main() -> int:
         return 1
 
     # A folder of interfaces, in which nothing is compiled, has no flags of its own.
-    anywhere = [f"-I{root / folder}" for folder in ("lib", ".", "tests")]
+    anywhere = [f"-I{os.path.relpath(root / folder, build)}" for folder in ("lib", ".", "tests")]
 
     def one(header: pathlib.Path) -> tuple[pathlib.Path, str]:
         command = flags_for(header, known) or known[str(root / "lib/base")]
