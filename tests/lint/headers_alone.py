@@ -36,7 +36,8 @@ def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str], bool]]:
         if build in source.parents and "-unity" in source.name:
             merged = re.findall(r'^#include\s*[<"](.*)[>"]', source.read_text(encoding="utf-8"),
                                 re.MULTILINE)
-        found += [(pathlib.Path(os.path.normpath(one)), words, False) for one in merged] or [(source, words, True)]
+        found += [(pathlib.Path(os.path.normpath(source.parent / one)), words, False)
+                  for one in merged] or [(source, words, True)]
     return found
 
 
