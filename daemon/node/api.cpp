@@ -222,6 +222,7 @@ Status NodeApi::register_sandbox(const std::string& text, const Registration& re
   node_.inputs.set_registration(*id, registration);
   node_.absorb(node_.inputs.state_changed(*id));
   node_.turns.guarded("a registration", [&] { passes_.pass(*id, Due::placement); });
+  node_.turns.arm();  // for what is left of it
   return {};
 }
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "unit/daemon/reconciling.hpp"
 
 namespace kcg::test {
@@ -45,6 +47,21 @@ TEST_F(Reconciling, APidThatIsUsedAgainMayBeRegistered) {
   ASSERT_NE(other.vmm, one.vmm);
   EXPECT_TRUE(reconciler_->api().register_sandbox("y", other));
   EXPECT_EQ(reconciler_->api().registered().size(), 2U);
+}
+
+/// The call ends with the first turn; the others wait for no event.
+TEST_F(Reconciling, WhoIsRegisteredIsPlacedInAsManyTurnsAsItTakes) {
+  const Pid vmm = found_vmm();
+  bool failed = false;
+  tree_.on_operation([&](const FakeWrite& step) {
+    for (const auto until = clock_.now() + std::chrono::milliseconds(2); clock_.now() < until;)
+      continue;
+    return step.file == "cgroup.procs" && !std::exchange(failed, true) ? EIO : 0;
+  });
+  place(vmm);
+  EXPECT_TRUE(failed);
+  EXPECT_NE(tree_.group_of(vmm, tree_.host().hierarchies.front().name).find("kata-sandbox-x"),
+            std::string::npos);
 }
 
 TEST_F(Reconciling, AtTheBoundWhoIsRegisteredMayBeRegisteredAgain) {
