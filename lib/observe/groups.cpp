@@ -214,10 +214,10 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   const auto& path = observed.cgroups_path;
   const auto tops = path ? tops_of(config, id, *path, record) : std::vector<CgroupPath>{};
   for (const auto& h : observed.host.hierarchies) {
+    // A group is looked at once: where more is known of it comes first.
+    for (const auto& top : tops) looker.ours(h, top);
     for (const auto& ref : record.found_groups)
       if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
-    for (const auto& top : tops) looker.ours(h, top);
-    // A group is looked at once: where more is to be read comes first.
     for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, true));
     for (const auto& top : tops) looker.above(h, top.parent(), path->pod);
     if (!path) continue;

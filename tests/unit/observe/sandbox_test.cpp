@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "layout/layout.hpp"
 #include "observe/scan.hpp"
 #include "observe/shims.hpp"
 #include "oci/cgroups_path.hpp"
@@ -176,6 +177,23 @@ TEST(Observe, GoneIs) {
   EXPECT_TRUE(world.observe().gone);
   (void)world.pass();
   EXPECT_TRUE(world.observe().gone) << "also when its groups are gone and its bundle is not";
+}
+
+/// Not what only a top group has: it costs four files of each in every look.
+TEST(Observe, OfAClassGroupWeReadWhatItHas) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  ASSERT_FALSE(world.record.found_groups.empty());
+  const auto observed = world.observe();
+  const auto& hierarchy = observed.host.hierarchies.front().name;
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  EXPECT_TRUE(observed.groups.at({hierarchy, top}).file("cgroup.subtree_control"));
+  for (const auto cls : kThreadClasses) {
+    const auto& group = observed.groups.at({hierarchy, class_path(top, cls)});
+    EXPECT_TRUE(group.file("cgroup.type"));
+    EXPECT_FALSE(group.file("cgroup.subtree_control")) << group.ref.path.str();
+  }
 }
 
 TEST(Observe, GoneWithoutBundleAndProcesses) {
