@@ -13,8 +13,8 @@ namespace kcg::live {
 namespace {
 
 /// Each step of a shim's and a VMM's start and end, and a look that finds nothing left after each.
-/// Eight on an idle machine; where all takes longer, less is looked at together.
-constexpr unsigned kMostLooks = 12;
+/// Five or six on an idle machine; where all takes longer, less is looked at together.
+constexpr unsigned kMostLooks = 10;
 
 class LiveCost : public LiveTest {
  protected:
