@@ -2,6 +2,8 @@
 //
 // What a command line says about a process: shim, VMM or file server of which sandbox. Ids are
 // compared with whole path components and whole arguments, never with parts of them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -54,21 +56,6 @@ ShimArguments parse_shim(const std::vector<std::string>& args) {
   return found;
 }
 
-/// Calls `use(value)` for "--option value" and "--option=value"; true if it ever says so.
-template <class Use>
-bool any_value(const std::vector<std::string>& args, std::string_view option, Use use) {
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const std::string_view arg = args[i];
-    if (arg == option) {
-      if (i + 1 < args.size() && use(std::string_view(args[++i]))) return true;
-    } else if (arg.size() > option.size() && arg.substr(0, option.size()) == option &&
-               arg[option.size()] == '=' && use(arg.substr(option.size() + 1))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// `text` holds a path ("/a/b", "path=/a/b", "x=y,path=/a/b") with a component equal to `name`.
 bool has_component(std::string_view text, std::string_view name) {
   for (const auto part : split(text, ',')) {
@@ -76,20 +63,6 @@ bool has_component(std::string_view text, std::string_view name) {
     if (path.find('/') == std::string_view::npos) continue;
     const auto components = split(path, '/');
     if (std::find(components.begin(), components.end(), name) != components.end()) return true;
-  }
-  return false;
-}
-
-/// QEMU takes "-name" and "--name" with the value in the next argument, never "-name=value".
-bool named_for(const std::vector<std::string>& args, const SandboxId& id) {
-  const std::string wanted = "sandbox-" + id.str();
-  for (std::size_t i = 1; i + 1 < args.size(); ++i) {
-    if (args[i] == "-append" || args[i] == "--append") {
-      ++i;  // the guest's kernel command line is free text from annotations
-      continue;
-    }
-    if (args[i] != "-name" && args[i] != "--name") continue;
-    if (split(args[i + 1], ',').front() == wanted) return true;
   }
   return false;
 }
@@ -115,8 +88,52 @@ bool is_telling(std::string_view option) {
   return std::find(kTellingOptions.begin(), kTellingOptions.end(), option) != kTellingOptions.end();
 }
 
+/// Value: an option of a VMM that tells something.
+struct Telling {
+  std::string_view option;
+  std::string_view value;
+  bool joined = false;  ///< "--option=value", else two arguments
+};
+
+/// Whoever reads a command line reads it so, that what is kept of it says the same as the whole: a
+/// value is no option, whatever it looks like.
+std::vector<Telling> telling_options(const std::vector<std::string>& args) {
+  std::vector<Telling> found;
+  const auto add = [&found](std::string_view arg, const Telling& one) {
+    if (arg.size() <= kLongestArg) found.push_back(one);
+  };
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (arg == "-append" || arg == "--append") {
+      ++i;  // the guest's kernel command line is free text from annotations
+    } else if (is_telling(arg)) {
+      if (i + 1 < args.size()) add(args[i + 1], {arg, args[i + 1]});
+      ++i;
+    } else if (const auto equals = arg.find('=');
+               equals != std::string_view::npos && is_telling(arg.substr(0, equals))) {
+      add(arg, {arg.substr(0, equals), arg.substr(equals + 1), true});
+    }
+  }
+  return found;
+}
+
+template <class Use>
+bool any_value(const std::vector<Telling>& options, std::string_view option, Use use) {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const Telling& one) { return one.option == option && use(one.value); });
+}
+
+/// QEMU takes "-name" and "--name" with the value in the next argument, never "-name=value".
+bool named_for(const std::vector<Telling>& options, const SandboxId& id) {
+  const std::string wanted = "sandbox-" + id.str();
+  return std::any_of(options.begin(), options.end(), [&](const Telling& one) {
+    const bool names = one.option == "-name" || one.option == "--name";
+    return names && !one.joined && split(one.value, ',').front() == wanted;
+  });
+}
+
 /// Collects what is kept, within the bounds.
-class Telling final {
+class Kept final {
  public:
   void add(std::string_view arg) {
     if (arg.size() > kLongestArg || size_ + arg.size() > kLongestTelling) return;
@@ -136,25 +153,19 @@ class Telling final {
   std::size_t size_ = 0;
 };
 
-void keep_vmm(const std::vector<std::string>& args, Telling& kept) {
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const std::string_view arg = args[i];
-    if (arg == "-append" || arg == "--append") {
-      ++i;  // the guest's kernel command line is free text
-    } else if (is_telling(arg)) {
-      if (i + 1 < args.size()) kept.add(arg, args[i + 1]);
-      ++i;
-    } else if (const auto equals = arg.find('=');
-               equals != std::string_view::npos && is_telling(arg.substr(0, equals))) {
-      kept.add(arg);
-    }
+void keep_vmm(const std::vector<std::string>& args, Kept& kept) {
+  for (const auto& one : telling_options(args)) {
+    if (one.joined)
+      kept.add(fmt::format("{}={}", one.option, one.value));
+    else
+      kept.add(one.option, one.value);
   }
 }
 
 }  // namespace
 
 std::vector<std::string> telling_args(std::string_view exe, const std::vector<std::string>& args) {
-  Telling kept;
+  Kept kept;
   if (args.empty()) return {};
   kept.add(std::string_view(args.front()).substr(0, kLongestArg));
   if (names_kata_shim(exe)) {
@@ -184,16 +195,17 @@ Hypervisor hypervisor_of(const ProcFacts& facts, const SandboxId& id) {
   // Of its arguments only paths are kept, which may look like a VMM's options.
   if (serves_files(facts.exe)) return Hypervisor::unknown;
   const auto program = base_name(facts.exe);
-  if (named_for(facts.args, id))
+  const auto options = telling_options(facts.args);
+  if (named_for(options, id))
     return starts_with(program, "stratovirt") ? Hypervisor::stratovirt : Hypervisor::qemu;
   const auto of_sandbox = [&id](std::string_view value) { return has_component(value, id.str()); };
-  if (any_value(facts.args, "--ttrpc", of_sandbox)) return Hypervisor::openvmm;
-  if (any_value(facts.args, "--api-socket", of_sandbox))
+  if (any_value(options, "--ttrpc", of_sandbox)) return Hypervisor::openvmm;
+  if (any_value(options, "--api-socket", of_sandbox))
     return starts_with(program, "openvmm") ? Hypervisor::openvmm : Hypervisor::cloud_hypervisor;
   const std::string short_id = id.str().substr(0, kFirecrackerId);
   const auto by_id = [&](std::string_view value) { return value == short_id; };
   const auto by_path = [&](std::string_view value) { return has_component(value, short_id); };
-  if (any_value(facts.args, "--id", by_id) || any_value(facts.args, "--api-sock", by_path))
+  if (any_value(options, "--id", by_id) || any_value(options, "--api-sock", by_path))
     return Hypervisor::firecracker;
   return Hypervisor::unknown;
 }
