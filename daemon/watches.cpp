@@ -47,16 +47,8 @@ std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   const auto& path = observed.cgroups_path;
   if (!path) return files;
   const auto& hierarchies = observed.host.hierarchies;
-  const bool cpusets = std::any_of(hierarchies.begin(), hierarchies.end(),
-                                   [](const auto& h) { return h.has("cpuset"); });
-  for (const auto& kata : kata_paths(id, *path)) {
-    // Kata makes its group in all hierarchies within microseconds: until it was found, one will do.
-    const bool there = std::any_of(hierarchies.begin(), hierarchies.end(), [&](const auto& h) {
-      return observed.groups.contains({h.name, kata});
-    });
-    for (const auto& h : hierarchies)
-      if (there || !cpusets || h.has("cpuset")) add_kata_files(h, kata, files);
-  }
+  for (const auto& h : hierarchies)
+    for (const auto& kata : kata_paths(id, *path)) add_kata_files(h, kata, files);
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
   for (const auto& [ref, state] : observed.groups) {
     if (state.mark != id.str()) continue;
