@@ -213,10 +213,13 @@ Status Dir::remove_file(const std::string& path) const {
 Result<std::vector<DirEntry>> Dir::list() const {
   alignas(dirent64) std::array<char, kListing> buffer;
   std::vector<DirEntry> entries;
-  if (::lseek(fd_.get(), 0, SEEK_SET) != 0) return fail(errno, "list: {}", errno_text(errno));
+  const bool again = ::lseek(fd_.get(), 0, SEEK_SET) == 0;
   for (;;) {
-    const ssize_t got = ::getdents64(fd_.get(), buffer.data(), buffer.size());
-    if (got < 0) return fail(errno, "list: {}", errno_text(errno));
+    const ssize_t got = again ? ::getdents64(fd_.get(), buffer.data(), buffer.size()) : -1;
+    if (got < 0) {
+      const int code = errno;
+      return fail(code, "list: {}", errno_text(code));
+    }
     if (got == 0) return entries;
     for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
       const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);

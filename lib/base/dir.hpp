@@ -56,6 +56,7 @@ class Dir final {
   [[nodiscard]] Status make(const std::string& path) const;
   [[nodiscard]] Status remove_dir(const std::string& path) const;
   [[nodiscard]] Status remove_file(const std::string& path) const;
+  /// From its beginning, by the offset of the descriptor: not for two threads at once.
   [[nodiscard]] Result<std::vector<DirEntry>> list() const;
   [[nodiscard]] Result<FileStamp> stamp(const std::string& path) const;
   /// Stamp of the directory itself.
