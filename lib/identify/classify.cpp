@@ -148,4 +148,8 @@ std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
   return out;
 }
 
+bool named_vcpu(Hypervisor hypervisor, std::string_view comm) {
+  return by_name(hypervisor, comm) == ThreadClass::vcpu;
+}
+
 }  // namespace kcg

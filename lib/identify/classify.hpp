@@ -3,6 +3,7 @@
 // Class of each thread (L3): KVM's word first, then names, then the role of its process.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "model/process.hpp"
@@ -14,5 +15,8 @@ namespace kcg {
 [[nodiscard]] std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
                                            const std::vector<ThreadFacts>& threads,
                                            const KvmVcpus& kvm);
+
+/// Whether the thread's name says that it is a vCPU, whatever else tells it.
+[[nodiscard]] bool named_vcpu(Hypervisor hypervisor, std::string_view comm);
 
 }  // namespace kcg

@@ -19,8 +19,8 @@ bool by_key(const ThreadSeen& a, const ThreadSeen& b) { return a.key < b.key; }
 
 void note(ProcessSeen& seen, const std::vector<Thread>& threads) {
   seen.threads.clear();
-  for (const auto& thread : threads)
-    seen.threads.push_back({thread.facts.key, thread.cls, thread.by});
+  for (const auto& [facts, cls, by] : threads)
+    seen.threads.push_back({facts.key, cls, by, named_vcpu(seen.hypervisor, facts.comm)});
   std::sort(seen.threads.begin(), seen.threads.end(), by_key);
 }
 
@@ -145,7 +145,8 @@ UnnamedThreads unnamed_of(const Glance& glance) {
   found.kvm_incomplete = glance.kvm_incomplete;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
-    for (const auto& seen : process.threads) found.add(seen.key, seen.cls, seen.by);
+    for (const auto& seen : process.threads)
+      found.add(seen.key, seen.cls, seen.by, seen.named_vcpu);
   }
   return found;
 }

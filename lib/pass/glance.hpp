@@ -21,6 +21,7 @@ struct ThreadSeen {
   TaskKey key;
   ThreadClass cls = ThreadClass::vmm;
   ClassSource by = ClassSource::fallback;
+  bool named_vcpu = false;  ///< its name says so
 };
 
 /// Value: a process whose threads are all where they belong.

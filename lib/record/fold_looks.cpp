@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "identify/classify.hpp"
 #include "model/errnos.hpp"
 #include "record/fold_parts.hpp"
 #include "record/outcomes.hpp"
@@ -55,7 +56,8 @@ UnnamedThreads unnamed_of(const Observed& observed) {
   found.kvm_incomplete = observed.kvm_incomplete;
   for (const auto& process : observed.processes) {
     if (process.role != ProcessRole::vmm) continue;
-    for (const auto& thread : process.threads) found.add(thread.facts.key, thread.cls, thread.by);
+    for (const auto& [facts, cls, by] : process.threads)
+      found.add(facts.key, cls, by, named_vcpu(process.hypervisor, facts.comm));
   }
   return found;
 }

@@ -67,9 +67,9 @@ std::optional<Instant> Unrest::wake(Instant now) const {
   return vcpuless_since ? still_ahead(*vcpuless_since + kVcpuGrace, now) : std::nullopt;
 }
 
-void UnnamedThreads::add(const TaskKey& key, ThreadClass cls, ClassSource by) {
+void UnnamedThreads::add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu) {
   any_vcpu = any_vcpu || cls == ThreadClass::vcpu;
-  vcpus_have_names = vcpus_have_names || (cls == ThreadClass::vcpu && by == ClassSource::name);
+  vcpus_have_names = vcpus_have_names || (cls == ThreadClass::vcpu && named_vcpu);
   if (by == ClassSource::fallback || by == ClassSource::role) keys.insert(key);
 }
 

@@ -115,7 +115,7 @@ struct UnnamedThreads {
   bool any_vcpu = false;
   bool vcpus_have_names = false;  ///< the VMM names them: that of a further one will be told
   bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
-  void add(const TaskKey& key, ThreadClass cls, ClassSource by);
+  void add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu);
 };
 
 /// Value: VMM threads that nothing has named yet.
