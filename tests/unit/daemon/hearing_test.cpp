@@ -41,6 +41,14 @@ class Hearing : public Reconciling {
     follower_.looks = 0;
     return vmm;
   }
+  /// As somebody else moves it.
+  void take_away(Pid vmm) {
+    tree_.outside([&](CgroupTree& tree) {
+      const auto elsewhere = CgroupPath::parse("/kubepods/pod1/x").value();
+      ASSERT_TRUE(tree.write({tree_.host().hierarchies.front().name, elsewhere}, "cgroup.procs",
+                             std::to_string(vmm)));
+    });
+  }
   /// Does not wait.
   void look_by(HintKind kind, Pid pid) {
     follower_.looks = 0;
@@ -116,18 +124,12 @@ TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();
   const auto home = tree_.group_of(vmm, hierarchy);
-  const auto take_away = [&] {
-    tree_.outside([&](CgroupTree& tree) {
-      const auto elsewhere = CgroupPath::parse("/kubepods/pod1/x").value();
-      ASSERT_TRUE(tree.write({hierarchy, elsewhere}, "cgroup.procs", std::to_string(vmm)));
-    });
-  };
-  take_away();
+  take_away(vmm);
   look_by(HintKind::process_end, vmm);
   EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
   EXPECT_EQ(looks_later(), 1U);
   follower_.looks = 0;
-  take_away();
+  take_away(vmm);
   reconciler_->api().reconcile("x", false, answer());
   run();
   EXPECT_EQ(answers_.size(), 1U);
@@ -135,16 +137,13 @@ TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
   EXPECT_EQ(looks_later(), 1U) << "only the one that was asked for";
 }
 
-/// A task that somebody takes away again and again is left alone, until he who asks for it.
+/// A task that somebody takes away again and again is left alone, until somebody asks.
 TEST_F(Hearing, WhatIsContestedIsTriedAgainWhenSomebodyAsks) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();
   const auto home = tree_.group_of(vmm, hierarchy);
   const auto taken_away = [&] {
-    tree_.outside([&](CgroupTree& tree) {
-      const auto elsewhere = CgroupPath::parse("/kubepods/pod1/x").value();
-      ASSERT_TRUE(tree.write({hierarchy, elsewhere}, "cgroup.procs", std::to_string(vmm)));
-    });
+    take_away(vmm);
     reconciler_->hint({HintKind::process_end, "x", vmm});
     run();
     return tree_.group_of(vmm, hierarchy) != home;
