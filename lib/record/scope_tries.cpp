@@ -70,6 +70,7 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
   for (const auto& result : report.results) {
     if (!asks_systemd(result)) continue;
     asked = true;
+    if (result.outcome == Outcome::failed) record.scope.problem = result.text;
     if (result.outcome == Outcome::pending)
       record.scope.pending = PendingJob{unit_of(result.step.group), is<op::SetScope>(result.step)};
   }
@@ -78,15 +79,15 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
 
 std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
                                          const Report& report) {
-  // Asked again, it stays until systemd has done it.
-  if (record.scope.tries == 0 || (record.scope.pending && record.scope.tries == 1))
-    return std::nullopt;
+  // Asked once, it may be about to: a scope's directory is there before its limits are. Asked
+  // again, the condition stays until systemd has done it.
+  const auto& problem = record.scope.problem;
+  if (record.scope.tries == 0 || (record.scope.tries == 1 && problem.empty())) return std::nullopt;
   if (std::any_of(report.results.begin(), report.results.end(), [](const StepResult& result) {
         return asks_systemd(result) && result.outcome == Outcome::failed;
       }))
     return std::nullopt;
   const auto unit = desired.sandbox_cgroup.name();
-  const auto& problem = record.scope.problem;
   const auto times = record.scope.tries == 1 ? "once" : fmt::format("{} times", record.scope.tries);
   return Condition{
       ConditionName::scope_failed,

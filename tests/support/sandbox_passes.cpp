@@ -33,8 +33,16 @@ Pass SandboxWorld::pass() {
   return pass;
 }
 
-void SandboxWorld::end_jobs(bool well) {
-  for (const auto& unit : well ? systemd.finish_jobs() : systemd.fail_jobs()) end_job(record, unit);
+void SandboxWorld::end_jobs() {
+  for (const auto& unit : systemd.finish_jobs()) end_job(record, unit);
+}
+
+void SandboxWorld::fail_jobs() {
+  for (const auto& unit : systemd.fail_jobs()) end_job(record, unit, "the job ended with 'failed'");
+}
+
+void SandboxWorld::lose_jobs() {
+  for (const auto& unit : systemd.fail_jobs()) end_job(record, unit);
 }
 
 void SandboxWorld::restart_daemon() {

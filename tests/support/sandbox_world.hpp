@@ -108,7 +108,11 @@ class SandboxWorld final {
   [[nodiscard]] Pass pass();
   [[nodiscard]] PassOrder order() const;
   /// systemd ends its jobs, and the daemon hears of it.
-  void end_jobs(bool well = true);
+  void end_jobs();
+  /// The same, but none has done what it was for, and systemd says why.
+  void fail_jobs();
+  /// The same, and nobody says anything.
+  void lose_jobs();
   /// As after a crash: nothing is remembered but what /run and the kernel keep.
   void restart_daemon();
 
