@@ -76,32 +76,32 @@ std::string errno_text(int code) {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kListing = 8 * kPage;
+constexpr std::size_t kBuffer = 8 * kPage;
 /// No line of a kernel's file that is read so is longer: a path and what stands beside it.
 constexpr std::size_t kLongestLine = 1024;
 
 enum class Source : unsigned char { any, kernel };
 
 /// The kernel fills at most a page at a time, and ends a read before a line that does not fit any
-/// more: one that has left room for any line was the last.
+/// more: one that has left room for any line was the last. What is read comes by way of the stack:
+/// most files are small, and who asks keeps many of them.
 Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source) {
   const bool kernel = source == Source::kernel;
+  std::array<char, kBuffer> buffer;
+  const auto room = kernel ? kPage : buffer.size();
   std::string text;
-  std::size_t have = 0;
   for (bool more = true; more;) {
-    const auto room = kernel || have < kPage ? kPage : have;
-    text.resize(have + room);
-    const ssize_t got = ::read(fd, text.data() + have, room);
+    const ssize_t got = ::read(fd, buffer.data(), room);
     if (got < 0) {
       const int code = errno;
       if (code == EINTR) continue;
       return fail(code, "read: {}", errno_text(code));
     }
-    have += static_cast<std::size_t>(got);
-    if (have > max_bytes) return fail(EFBIG, "larger than {} bytes", max_bytes);
-    more = got != 0 && (!kernel || static_cast<std::size_t>(got) + kLongestLine > room);
+    const auto count = static_cast<std::size_t>(got);
+    text.append(buffer.data(), count);
+    if (text.size() > max_bytes) return fail(EFBIG, "larger than {} bytes", max_bytes);
+    more = count != 0 && (!kernel || count + kLongestLine > room);
   }
-  text.resize(have);
   return text;
 }
 
@@ -211,7 +211,7 @@ Status Dir::remove_file(const std::string& path) const {
 }
 
 Result<std::vector<DirEntry>> Dir::list() const {
-  alignas(dirent64) std::array<char, kListing> buffer;
+  alignas(dirent64) std::array<char, kBuffer> buffer;
   std::vector<DirEntry> entries;
   const bool again = ::lseek(fd_.get(), 0, SEEK_SET) == 0;
   for (;;) {
