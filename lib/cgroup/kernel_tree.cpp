@@ -31,8 +31,11 @@ std::string path_of(const GroupRef& group, const std::string& file) {
   return group.path.is_root() ? file : group.path.relative() + "/" + file;
 }
 
-std::string without_newline(std::string text) {
-  if (!text.empty() && text.back() == '\n') text.pop_back();
+/// As read() gives it: without the newline at its end.
+Result<std::string> contents(Result<std::string> text, const GroupRef& group,
+                             const std::string& file) {
+  if (!text) return fail_group(text.error().code, group, file);
+  if (!text->empty() && text->back() == '\n') text->pop_back();
   return text;
 }
 
@@ -106,9 +109,7 @@ Result<Dir> KernelTree::open_group(const GroupRef& group) const {
 Result<std::string> KernelTree::read(const GroupRef& group, const std::string& file) const {
   const auto top = root(group);
   if (!top) return forward(top.error());
-  auto text = (*top)->read_kernel(path_of(group, file), kMaxControlFile);
-  if (!text) return fail_group(text.error().code, group, file);
-  return without_newline(std::move(*text));
+  return contents((*top)->read_kernel(path_of(group, file), kMaxControlFile), group, file);
 }
 
 Result<std::uint64_t> KernelTree::inode(const GroupRef& group) const {
@@ -132,19 +133,17 @@ Result<bool> KernelTree::roots_up_to_the_top(const GroupRef& group) const {
   return true;
 }
 
-Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
-  const auto dir = open_group(group);
-  if (!dir) return forward(dir.error());
+Result<std::optional<Mark>> KernelTree::mark_of(const Dir& dir, const GroupRef& group) const {
   MarkFacts facts;
   for (const auto& [attribute, value] :
        {std::pair{kMarkAttribute, &facts.mark}, {kEarlierMarkAttribute, &facts.earlier}}) {
     if (facts.mark) break;
-    auto found = attribute_of(*dir, attribute);
+    auto found = attribute_of(dir, attribute);
     if (!found) return fail_group(found.error().code, group, attribute);
     *value = std::move(*found);
   }
   if (!facts.mark && !facts.earlier) return std::nullopt;
-  const auto owner = owner_of(*dir);
+  const auto owner = owner_of(dir);
   if (!owner) return fail_group(owner.error().code, group, "owner");
   facts.roots = owner->roots;
   facts.roots_alone = owner->alone;
@@ -154,6 +153,25 @@ Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
     facts.roots_alone = *above;
   }
   return believed_mark(facts, run_root_);
+}
+
+Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
+  const auto dir = open_group(group);
+  if (!dir) return forward(dir.error());
+  return mark_of(*dir, group);
+}
+
+Result<GroupSeen> KernelTree::see(const GroupRef& group,
+                                  const std::vector<std::string>& files) const {
+  const auto dir = open_group(group);
+  if (!dir) return forward(dir.error());
+  auto mark = mark_of(*dir, group);
+  if (!mark) return forward(mark.error());
+  GroupSeen seen{std::move(*mark), {}};
+  seen.files.reserve(files.size());
+  for (const auto& file : files)
+    seen.files.push_back(contents(dir->read_kernel(file, kMaxControlFile), group, file));
+  return seen;
 }
 
 Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) const {

@@ -31,6 +31,8 @@ class KernelTree final : public CgroupTree {
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
   [[nodiscard]] Result<std::optional<Mark>> mark(const GroupRef& group) const override;
+  [[nodiscard]] Result<GroupSeen> see(const GroupRef& group,
+                                      const std::vector<std::string>& files) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
   [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;
@@ -47,6 +49,7 @@ class KernelTree final : public CgroupTree {
       : host_(std::move(host)), run_root_(std::move(run_root)), roots_(std::move(roots)) {}
   [[nodiscard]] Result<const Dir*> root(const GroupRef& group) const;
   [[nodiscard]] Result<Dir> open_group(const GroupRef& group) const;
+  [[nodiscard]] Result<std::optional<Mark>> mark_of(const Dir& dir, const GroupRef& group) const;
   [[nodiscard]] Result<bool> roots_up_to_the_top(const GroupRef& group) const;
 
   Host host_;

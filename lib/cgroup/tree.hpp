@@ -18,6 +18,12 @@
 
 namespace kcg {
 
+/// Value: what one look at a group tells.
+struct GroupSeen {
+  std::optional<Mark> mark;
+  std::vector<Result<std::string>> files;  ///< those that were asked for, in their order
+};
+
 /// Interface: directories and control files of all managed hierarchies. Errors carry the kernel's
 /// errno in `code` and name group, file and value in the text.
 class CgroupTree {
@@ -32,6 +38,10 @@ class CgroupTree {
   [[nodiscard]] virtual Result<std::uint64_t> inode(const GroupRef& group) const = 0;
   /// The mark, if it counts; nullopt: the group exists and carries none that does.
   [[nodiscard]] virtual Result<std::optional<Mark>> mark(const GroupRef& group) const = 0;
+  /// Mark and control files, as mark() and read() tell them, all of one directory: nothing of
+  /// another one that takes its place meanwhile is mixed in. ENOENT: no such group.
+  [[nodiscard]] virtual Result<GroupSeen> see(const GroupRef& group,
+                                              const std::vector<std::string>& files) const = 0;
   /// Names of child groups, sorted.
   [[nodiscard]] virtual Result<std::vector<std::string>> children(const GroupRef& group) const = 0;
 

@@ -28,7 +28,6 @@ inline constexpr std::uint64_t kYoungMs = 500;
 /// Value: one existing cgroup directory with what was read from it.
 struct GroupState {
   GroupRef ref;
-  std::uint64_t inode = 0;
   std::optional<std::string> mark;  ///< sandbox id; a text that is none: another daemon's group
   bool mark_earlier = false;        ///< in the earlier form: to be written anew
   bool occupied = false;            ///< unmarked where we noted that we make it, and not empty

@@ -17,12 +17,16 @@ namespace {
 
 using Files = std::vector<std::string>;
 
+/// On v2 those of the whole threaded subtree, told by its top alone.
+constexpr const char* kProcesses = "cgroup.procs";
+
 /// Files of a controller set that somebody decides by, in a group of ours.
 Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm) {
   Files files;
   const auto add = [&files](std::initializer_list<const char*> names) {
     files.insert(files.end(), names.begin(), names.end());
   };
+  if (top || !h.unified) add({kProcesses});
   if (h.unified) {
     add({"cgroup.type", "cgroup.controllers"});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
@@ -40,23 +44,24 @@ Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm
   return files;
 }
 
-/// Files of a group above ours, or of Kata's.
-Files outer_files(const Hierarchy& h, bool parent) {
+/// Files of a group above ours, or of Kata's. The root limits nobody.
+Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
   Files files;
+  const bool limits = !path.is_root();
   if (h.unified) {
-    if (h.has("memory")) files.emplace_back("memory.max");
+    if (limits && h.has("memory")) files.emplace_back("memory.max");
     if (!parent) return files;
-    if (h.has("memory")) files.emplace_back("memory.events");
+    if (limits && h.has("memory")) files.emplace_back("memory.events");
     for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
       files.emplace_back(name);
-    if (h.has("cpu"))
+    if (limits && h.has("cpu"))
       for (const auto* name : {"cpu.max", "cpu.weight"}) files.emplace_back(name);
-    if (h.has("cpuset"))
-      for (const auto* name : {"cpuset.cpus", "cpuset.cpus.effective"}) files.emplace_back(name);
+    if (limits && h.has("cpuset")) files.emplace_back("cpuset.cpus");
+    if (h.has("cpuset")) files.emplace_back("cpuset.cpus.effective");
     return files;
   }
-  if (h.has("memory")) files.emplace_back("memory.limit_in_bytes");
-  if (h.has("cpu"))
+  if (limits && h.has("memory")) files.emplace_back("memory.limit_in_bytes");
+  if (limits && h.has("cpu"))
     for (const auto* name : {"cpu.cfs_quota_us", "cpu.cfs_period_us"}) files.emplace_back(name);
   if (parent && h.has("cpuset"))
     for (const auto* name : {"cpuset.cpus", "cpuset.mems"}) files.emplace_back(name);
@@ -73,16 +78,16 @@ class Looker final {
     const GroupRef ref{h.name, path};
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
-    auto mark = tree_.mark(ref);
-    if (!readable(mark)) return nullptr;
-    GroupState state;
+    const auto seen = tree_.see(ref, files);
+    if (!readable(seen)) return nullptr;
+    auto& state = observed_.groups[ref];
     state.ref = ref;
-    if (*mark) {
-      state.mark = std::move((*mark)->text);
-      state.mark_earlier = (*mark)->earlier;
+    if (seen->mark) {
+      state.mark = seen->mark->text;
+      state.mark_earlier = seen->mark->earlier;
     }
-    read_files(state, files);
-    return &observed_.groups.emplace(ref, std::move(state)).first->second;
+    for (std::size_t i = 0; i < files.size(); ++i) keep(state, files[i], seen->files[i]);
+    return &state;
   }
 
   /// Looks at its device programs. False: it does not exist, or not any more.
@@ -101,9 +106,12 @@ class Looker final {
   }
 
   void ours(const Hierarchy& h, const CgroupPath& path) {
-    if (look(h, path, own_files(h, true)) == nullptr) return;
+    const auto* top = look(h, path, own_files(h, true));
+    if (top == nullptr) return;
     see_whether_occupied({h.name, path});
-    if (!h.splits_threads()) return;
+    // Made after the mark of the one above, and looked at as found ones if that has gone since.
+    const bool made = top->mark || observed_.creation_recorded;
+    if (!h.splits_threads() || !made) return;
     for (const auto cls : kThreadClasses) {
       look(h, class_path(path, cls), own_files(h, false, cls));
       see_whether_occupied({h.name, class_path(path, cls)});
@@ -129,14 +137,15 @@ class Looker final {
   /// Everything above the parent of our group, up to the root. Of the pod's own it matters, too,
   /// who was killed there, and it is shown with all of its limits.
   void above(const Hierarchy& h, const CgroupPath& parent, const CgroupPath& pod) {
-    for (auto up = parent; !up.is_root(); up = up.parent()) {
-      auto files = outer_files(h, up.parent().is_root());
-      if (up.parent() == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
-      if (up.parent() == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
-      if (observed_.groups.contains({h.name, up}))
-        read_above({h.name, up.parent()}, files);
+    for (auto below = parent; !below.is_root(); below = below.parent()) {
+      const auto path = below.parent();
+      auto files = outer_files(h, path, path.is_root());
+      if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
+      if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
+      if (observed_.groups.contains({h.name, below}))
+        read_above({h.name, path}, files);
       else
-        look(h, up.parent(), files);
+        look(h, path, files);
     }
   }
 
@@ -151,17 +160,13 @@ class Looker final {
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
   void read_above(const GroupRef& ref, const Files& files) {
     if (observed_.groups.contains(ref)) return;
-    GroupState state;
+    auto& state = observed_.groups[ref];
     state.ref = ref;
-    read_files(state, files);
-    observed_.groups.emplace(ref, std::move(state));
+    for (const auto& file : files) keep(state, file, tree_.read(ref, file));
   }
 
-  void read_files(GroupState& state, const Files& files) {
-    for (const auto& file : files) {
-      const auto text = tree_.read(state.ref, file);
-      if (readable(text)) state.files[file] = std::string(trim(*text));
-    }
+  void keep(GroupState& state, const std::string& file, const Result<std::string>& text) {
+    if (readable(text)) state.files[file] = std::string(trim(*text));
   }
 
   /// What we made and did not come to mark is empty. Asked only where a note says that we did.
@@ -193,9 +198,10 @@ std::vector<CgroupPath> tops_of(const Config& config, const SandboxId& id, const
   return tops;
 }
 
-/// Processes that sit directly in a group; on v2 those of the whole threaded subtree.
-std::vector<Pid> pids_in(const CgroupTree& tree, const GroupRef& ref, Observed& observed) {
-  const auto text = tree.read(ref, "cgroup.procs");
+/// Processes that sit directly in a group.
+std::vector<Pid> pids_in(const CgroupTree& tree, const GroupState& group, Observed& observed) {
+  const auto known = group.file(kProcesses);
+  const auto text = known ? *known : tree.read(group.ref, kProcesses);
   if (!text && !errnos::no_group_file(text.error().code))
     observed.unread_processes.push_back(text.error().text);
   std::vector<Pid> pids;
@@ -218,12 +224,12 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     for (const auto& top : tops) looker.ours(h, top);
     for (const auto& ref : record.found_groups)
       if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
-    for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, true));
+    for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, top.parent(), true));
     for (const auto& top : tops) looker.above(h, top.parent(), path->pod);
     if (!path) continue;
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
-      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, true));
+      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, kata, true));
       if (!h.unified || path->driver != Driver::cgroupfs || !looker.devices(h, kata)) continue;
       for (const auto& top : tops) (void)looker.devices(h, top);  // ignored: only Kata's matter
     }
@@ -238,7 +244,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     const auto type = state.file("cgroup.type");
     if (type && *type == "threaded") continue;  // its domain lists them
     if (!ours && !scope) continue;
-    const auto pids = pids_in(tree, ref, observed);
+    const auto pids = pids_in(tree, state, observed);
     inside.all.insert(inside.all.end(), pids.begin(), pids.end());
     if (ours) inside.ours.insert(inside.ours.end(), pids.begin(), pids.end());
   }

@@ -131,6 +131,20 @@ TEST_P(Structure, MissingThingsAreENOENT) {
   EXPECT_EQ(code(tree().make({"no-hierarchy", {}})), ENOENT);
 }
 
+TEST_P(Structure, ALookTellsMarkAndFilesAsTheyAreToldOneByOne) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    EXPECT_EQ(tree().see(at(h, "a"), {}).value().mark, std::nullopt);
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), "sandbox-1")), 0);
+    const auto seen = tree().see(at(h, "a"), {"cgroup.procs", "no.such.file"}).value();
+    EXPECT_EQ(seen.mark, Mark{"sandbox-1"});
+    ASSERT_EQ(seen.files.size(), 2U);
+    EXPECT_EQ(seen.files[0], tree().read(at(h, "a"), "cgroup.procs"));
+    EXPECT_EQ(seen.files[1].error().code, ENOENT);
+    EXPECT_EQ(code(tree().see(at(h, "none"), {})), ENOENT);
+  });
+}
+
 TEST_P(Structure, ErrorsNameGroupFileAndValue) {
   const auto group = at(with(""), "gone");
   const std::string prefix = "'" + group.hierarchy + ":" + group.path.str() + "' ";

@@ -115,6 +115,15 @@ Result<std::optional<Mark>> FakeTree::mark(const GroupRef& group) const {
   return believed_mark(facts, "");
 }
 
+Result<GroupSeen> FakeTree::see(const GroupRef& group,
+                                const std::vector<std::string>& files) const {
+  const auto found = mark(group);
+  if (!found) return forward(found.error());
+  GroupSeen seen{*found, {}};
+  for (const auto& file : files) seen.files.push_back(read(group, file));
+  return seen;
+}
+
 Result<std::vector<std::string>> FakeTree::children(const GroupRef& group) const {
   if (const int code = read_fault()) return no_group(group, code);
   const FakeGroup* at = find(group);
