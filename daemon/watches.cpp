@@ -13,14 +13,6 @@ namespace kcg {
 
 namespace {
 
-/// Files whose writing by somebody else means that a task of ours may have been moved, or that
-/// the kubelet's choice of CPUs has arrived.
-void add_kata_files(const Hierarchy& h, const CgroupPath& path, std::vector<GroupFile>& files) {
-  files.push_back({{h.name, path}, "cgroup.procs"});
-  if (!h.unified && h.splits_threads()) files.push_back({{h.name, path}, "tasks"});
-  if (h.has("cpuset")) files.push_back({{h.name, path}, "cpuset.cpus"});
-}
-
 bool limits_something(const GroupState& group) {
   return std::any_of(group.files.begin(), group.files.end(),
                      [](const auto& file) { return is_limit_file(file.first); });
@@ -48,7 +40,7 @@ std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   if (!path) return files;
   const auto& hierarchies = observed.host.hierarchies;
   for (const auto& h : hierarchies)
-    for (const auto& kata : kata_paths(id, *path)) add_kata_files(h, kata, files);
+    for (const auto& kata : kata_paths(id, *path)) files.push_back({{h.name, kata}, kTaskFiles});
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
   for (const auto& [ref, state] : observed.groups) {
     if (state.mark != id.str()) continue;

@@ -16,13 +16,15 @@ namespace kcg {
 
 namespace {
 
-/// One watch of a directory tells of writes to every file in it. IN_MASK_ADD: a directory may be
-/// watched for both.
+/// IN_MASK_ADD: a directory may be watched for several things.
 std::uint32_t mask_of(const GroupFile& file) {
   constexpr std::uint32_t kDirectory = IN_ONLYDIR | IN_DONT_FOLLOW | IN_MASK_ADD;
-  if (file.file == kChildren) return kDirectory | IN_CREATE | IN_DELETE;
-  if (file.file == kLimitFiles) return kDirectory | IN_MODIFY;
-  return IN_MODIFY | IN_DONT_FOLLOW;
+  if (file.file == kPopulation) return IN_MODIFY | IN_DONT_FOLLOW;
+  return kDirectory | (file.file == kChildren ? IN_CREATE | IN_DELETE : IN_MODIFY);
+}
+
+bool places_tasks(std::string_view file) {
+  return file == "cgroup.procs" || file == "tasks" || file == "cpuset.cpus";
 }
 
 constexpr std::size_t kMostEvents = 4096;
@@ -36,7 +38,7 @@ std::optional<std::string> path_of(const Host& host, const GroupFile& file) {
   if (hierarchy == nullptr) return std::nullopt;
   const auto& group = file.group.path;
   const auto directory = hierarchy->mount_point + (group.is_root() ? "" : group.str()) + "/";
-  return file.file == kLimitFiles ? directory : directory + file.file;
+  return file.file == kPopulation ? directory + file.file : directory;
 }
 
 /// nullopt: unknown.
@@ -61,11 +63,12 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& file
                        const std::set<GroupRef>& populated) {
   const auto before = std::exchange(files_[id], {});
   refused_.erase(id);
-  for (const auto& file : files) {
-    // Asked for every time: it costs 2 us, and tells a group that was made anew from the old one.
-    if (const auto heard = listen(id, file, populated.contains(file.group)); !heard)
+  // Asked for every time, but for each child of one directory: it costs some microseconds, and tells
+  // a group that was made anew from the old one.
+  Watched watched;
+  for (const auto& file : files)
+    if (const auto heard = listen(id, file, populated.contains(file.group), watched); !heard)
       shortage_.begin(heard.error());
-  }
   const auto& now = files_[id];
   for (const auto& [file, wd] : before) {
     const auto same = now.find(file);
@@ -76,10 +79,12 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& file
 
 /// An error: there is no room. That there is no such file is none.
 Status GroupWatch::listen(const std::string& id, const GroupFile& file,
-                          std::optional<bool> populated) {
+                          std::optional<bool> populated, Watched& watched) {
   const auto path = path_of(host_, file);
   if (!path) return {};
-  const auto wd = inotify_.add(*path, mask_of(file));
+  const auto [known, fresh] = watched.try_emplace({*path, file.file});
+  if (fresh) known->second = inotify_.add(*path, mask_of(file));
+  const auto& wd = known->second;
   if (!wd && errnos::no_file(wd.error().code)) {
     files_[id].erase(file);
     return {};
@@ -96,7 +101,7 @@ Status GroupWatch::listen(const std::string& id, const GroupFile& file,
     listeners.population[id] = populated;
     listeners.population_file = *path;
   } else {
-    (file.file == kLimitFiles ? listeners.limits : listeners.file).insert(id);
+    (file.file == kLimitFiles ? listeners.limits : listeners.tasks).insert(id);
   }
   return {};
 }
@@ -120,7 +125,7 @@ void GroupWatch::drop(const std::string& id, const GroupFile& file, int wd) {
   } else if (file.file == kPopulation) {
     listeners.population.erase(id);
   } else {
-    (file.file == kLimitFiles ? listeners.limits : listeners.file).erase(id);
+    (file.file == kLimitFiles ? listeners.limits : listeners.tasks).erase(id);
   }
   if (!listeners.empty()) return;
   listeners_.erase(found);
@@ -129,9 +134,10 @@ void GroupWatch::drop(const std::string& id, const GroupFile& file, int wd) {
 
 Status GroupWatch::retry() {
   for (const auto& id : std::set<std::string>(refused_)) {
+    Watched watched;
     for (const auto& [file, wd] : std::map<GroupFile, int>(files_[id]))
       if (wd == kRefused)
-        if (auto heard = listen(id, file, std::nullopt); !heard) return heard;
+        if (auto heard = listen(id, file, std::nullopt, watched); !heard) return heard;
     refused_.erase(id);
     sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
   }
@@ -150,9 +156,10 @@ void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
 GroupWatch::Ids GroupWatch::concerned(const Listeners& listeners, std::uint32_t mask,
                                       std::string_view name) {
   const bool ended = (mask & IN_IGNORED) != 0;
-  Ids ids = ended || name.empty() ? listeners.file : Ids{};
+  const bool written = (mask & IN_MODIFY) != 0;
+  Ids ids = ended || (written && places_tasks(name)) ? listeners.tasks : Ids{};
   // Our own moves, and what a guest makes its groups count, are no writes to a limit.
-  if (ended || ((mask & IN_MODIFY) != 0 && is_limit_file(name)))
+  if (ended || (written && is_limit_file(name)))
     ids.insert(listeners.limits.begin(), listeners.limits.end());
   if (ended)
     for (const auto& [child, listening] : listeners.children)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control files that somebody else writes, or that the kernel raises (L8): cgroup.procs, tasks and
-// cpuset.cpus of Kata's groups, cgroup.events and the limits of ours.
+// Control files that somebody else writes, or that the kernel raises (L8): those of Kata's groups
+// that place tasks, cgroup.events and the limits of ours.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,16 @@
 
 namespace kcg {
 
-/// In place of a file: groups directly below it as they come and go; all files that limit it.
+/// What is watched of a group. Its directory, which tells of writes to any file in it: groups
+/// directly below as they come and go; files whose writing may have moved a task of ours, or
+/// brought the kubelet's choice of CPUs; all files that limit it.
 inline constexpr const char* kChildren = "";
+inline constexpr const char* kTaskFiles = "+";
 inline constexpr const char* kLimitFiles = "*";
-/// Tells whether there is a task in the group or below it. v2 only.
+/// A file: tells whether there is a task in the group or below it. v2 only.
 inline constexpr const char* kPopulation = "cgroup.events";
 
-/// Value: one control file of one group, or one of the above.
+/// Value: one of the above, of one group.
 struct GroupFile {
   GroupRef group;
   std::string file;
@@ -55,22 +58,24 @@ class GroupWatch final {
   using Ids = std::set<std::string>;
   /// Value: the sandboxes that one watch concerns.
   struct Listeners {
-    Ids file;                                               ///< it watches a file
-    Ids limits;                                             ///< a directory: writes to its limits
+    Ids tasks;                                              ///< a directory: writes that move
+    Ids limits;                                             ///< the same: writes to its limits
     std::map<std::string, Ids, std::less<>> children;       ///< the same: by GroupFile::child
     std::map<std::string, std::optional<bool>> population;  ///< it watches that: what is known
     std::string population_file;                            ///< path
     [[nodiscard]] bool empty() const {
-      return file.empty() && limits.empty() && children.empty() && population.empty();
+      return tasks.empty() && limits.empty() && children.empty() && population.empty();
     }
   };
   static constexpr int kRefused = -1;
+  /// What the kernel said in one call, by path and what is watched of it.
+  using Watched = std::map<std::pair<std::string, std::string>, Result<int>>;
 
   void on_event(int wd, std::uint32_t mask, std::string_view name);
   [[nodiscard]] static Ids concerned(const Listeners& listeners, std::uint32_t mask,
                                      std::string_view name);
   [[nodiscard]] Status listen(const std::string& id, const GroupFile& file,
-                              std::optional<bool> populated);
+                              std::optional<bool> populated, Watched& watched);
   void drop(const std::string& id, const GroupFile& file, int wd);
   [[nodiscard]] Status retry();
 

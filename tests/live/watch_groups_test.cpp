@@ -58,15 +58,15 @@ class Groups : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Groups, TellOfAnotherProcessWrite) {
   Helper helper([this] { (void)tree_->write(group("a"), "cgroup.procs", "0"); });
-  watch("s1", {{group("a"), "cgroup.procs"}});
+  watch("s1", {{group("a"), kTaskFiles}});
   helper.go();
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
   helper.end();
 }
 
 TEST_P(Groups, MayBelongToSeveralSandboxes) {
-  watch("s1", {{group("a"), "cgroup.procs"}});
-  watch("s2", {{group("a"), "cgroup.procs"}});
+  watch("s1", {{group("a"), kTaskFiles}});
+  watch("s2", {{group("a"), kTaskFiles}});
   Helper helper([] {});
   move(helper.pid(), group("a"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
@@ -81,9 +81,9 @@ TEST_P(Groups, MayBelongToSeveralSandboxes) {
 
 TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
   make("b");
-  watch("s1", {{group("a"), "cgroup.procs"}});
-  watch("s1", {{group("b"), "cgroup.procs"}, {group("missing"), "cgroup.procs"}});
-  watch("fence", {{group("b"), "cgroup.procs"}});
+  watch("s1", {{group("a"), kTaskFiles}});
+  watch("s1", {{group("b"), kTaskFiles}, {group("missing"), kTaskFiles}});
+  watch("fence", {{group("b"), kTaskFiles}});
   EXPECT_EQ(watch_->size(), 1U);
   Helper helper([] {});
   move(helper.pid(), group("a"));
@@ -94,10 +94,10 @@ TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
 }
 
 TEST_P(Groups, MadeAnewAreWatchedAnew) {
-  watch("s1", {{group("a"), "cgroup.procs"}});
+  watch("s1", {{group("a"), kTaskFiles}});
   ASSERT_TRUE(tree_->remove(group("a")));
   make("a");
-  watch("s1", {{group("a"), "cgroup.procs"}});
+  watch("s1", {{group("a"), kTaskFiles}});
   EXPECT_EQ(watch_->size(), 1U);
   rig_.forget();
   Helper helper([] {});
@@ -106,10 +106,27 @@ TEST_P(Groups, MadeAnewAreWatchedAnew) {
   helper.end();
 }
 
+/// Where their threads go, too: v1 has a file of its own for that.
+TEST_P(Groups, TellOfTheirTasksAndOfNothingElse) {
+  const bool unified = GetParam() == std::string("v2");
+  watch("s1", {{group("a"), kTaskFiles}});
+  watch("fence", {{top_, kTaskFiles}});
+  Helper helper([] {});
+  const auto file = std::string(unified ? "cgroup.max.depth" : "notify_on_release");
+  ASSERT_TRUE(tree_->write(group("a"), file, "0"));
+  move(helper.pid(), top_);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0) << file;
+  const auto tasks = std::string(unified ? "cgroup.procs" : "tasks");
+  ASSERT_TRUE(tree_->write(group("a"), tasks, std::to_string(helper.pid())));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  helper.end();
+}
+
 TEST_P(Groups, TellOfTheirLimitsAndOfNothingElse) {
   const bool unified = GetParam() == std::string("v2");
   watch("s1", {{group("a"), kLimitFiles}});
-  watch("fence", {{top_, "cgroup.procs"}});
+  watch("fence", {{top_, kTaskFiles}});
   EXPECT_EQ(watch_->size(), 2U);
   Helper helper([] {});
   move(helper.pid(), group("a"));

@@ -179,7 +179,7 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
               GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
               watch.watch("first", {{group_, "tasks"}});
               EXPECT_EQ(rig.problem(), "");
-              watch.watch("second", {{group_, "cgroup.procs"}});
+              watch.watch("second", {{group_, kTaskFiles}});
               watch.watch("third", {{group_, "notify_on_release"}});
               change_inotify_limits(kPlenty, kPlenty);
               expect_told_once(rig, "fs.inotify.max_user_watches");
