@@ -9,6 +9,7 @@
 #include "identify/classify.hpp"
 #include "model/errnos.hpp"
 #include "observe/processes.hpp"
+#include "pass/moved.hpp"
 #include "plan/warm.hpp"
 
 namespace kcg {
@@ -163,6 +164,8 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;
   glance.look_at = result.follow_up.look_at;
+  glance.confirm_at = result.follow_up.confirm_at;
+  if (glance.confirm_at) glance.moves = moves_of(last.plan);
   for (const auto& process : observed.processes) glance.processes.push_back(seen_of(process));
   glance.warm = warm_up(observed, want);
   if (!glance.warm.steps.empty())
@@ -184,11 +187,16 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
   }
   if (incomplete != glance.kvm_incomplete) return {};
   const auto now = world.clock.now();
+  if (glance.confirm_at && *glance.confirm_at <= now) {
+    if (!moves_hold(world.tree, world.proc, std::exchange(glance.moves, {}))) return {};
+    glance.confirm_at.reset();
+  }
   if (config.mode == Mode::enforce && now < glance.warm_until)
     // ignored: nothing is lost but some milliseconds of the next move
     (void)apply(glance.warm, world.tree, world.proc, world.systemd);
   record.unnamed.plan_look(unnamed_of(glance), now);
-  return {true, earlier(glance.look_at, record.unnamed.wake(now))};
+  const auto timer = earlier(glance.look_at, glance.confirm_at);
+  return {true, earlier(timer, record.unnamed.wake(now))};
 }
 
 }  // namespace kcg

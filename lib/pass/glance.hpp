@@ -3,8 +3,9 @@
 // Whether a whole look would find anything new in a sandbox's threads (L7). A thread that is born,
 // or names itself, and one that nothing names yet, are what makes a sandbox be looked at again most
 // often, and hardly ever anything comes of it. A glance reads these threads and KVM's answer, and
-// nothing else. It decides nothing and moves nobody: where anything is not as it was, or cannot be
-// read, a whole look follows.
+// nothing else, but once, soon after a pass that moved somebody, where they are now. It decides
+// nothing and moves nobody: where anything is not as it was, or cannot be read, a whole look
+// follows.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +40,8 @@ struct Glance {
   Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
   std::optional<Instant> look_at;  ///< when there has to be a whole look
+  std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
+  std::vector<Step> moves;            ///< until then
 };
 
 /// Of processes with more threads a look is taken in parts.

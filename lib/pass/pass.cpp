@@ -182,8 +182,8 @@ class Line final {
 
   void confirm_later(FollowUp& next) const {
     if (!std::exchange(next.again, false)) return;
-    next.look_at = earlier(next.look_at, world_.clock.now() + *order_.confirm_after);
-    next.retry_at = earlier(next.retry_at, next.look_at);
+    next.confirm_at = world_.clock.now() + *order_.confirm_after;
+    next.retry_at = earlier(next.retry_at, next.confirm_at);
   }
 
   void act(Round& seen, Instant until) {

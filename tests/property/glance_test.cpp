@@ -8,6 +8,7 @@
 
 #include "pass/glance.hpp"
 #include "support/allowed.hpp"
+#include "layout/layout.hpp"
 #include "support/random_scenario.hpp"
 
 namespace kcg::test {
@@ -55,7 +56,6 @@ TEST(Glance, SeesWhateverALookWouldActUpon) {
       (void)world.pass();  // ignored: what it leaves to do makes no glance
       world.end_jobs();
     }
-    if (random.chance(50)) world.confirm_after = std::chrono::milliseconds(20);
     auto glance = glance_after(world.pass().result, world.clock);
     for (int events = 0; glance && events < 12; ++events) {
       happen(random, world);
@@ -72,6 +72,52 @@ TEST(Glance, SeesWhateverALookWouldActUpon) {
     }
   }
   EXPECT_GT(as_seen, 0U);
+}
+
+/// Somebody takes one that was moved just now, and nobody hears of it.
+void stray(Random& random, SandboxWorld& world, const std::vector<Step>& moves) {
+  const auto top = CgroupPath::parse(world.expected_sandbox_group());
+  if (!top || moves.empty()) return;
+  const auto& step = random.one_of(moves);
+  const Pid moved = move_of(step)->task.pid;
+  const auto tids = world.tree.threads_of(moved);
+  const bool whole = is<op::MoveProcess>(step) && !tids.empty();
+  const auto tid = std::to_string(whole ? random.one_of(tids) : moved);
+  const auto cls = kThreadClasses.at(random.upto(3));
+  const GroupRef group{step.group.hierarchy, random.chance(50) ? class_path(*top, cls) : *top};
+  world.tree.outside([&](CgroupTree& tree) {
+    // ignored: a group that takes nobody moves nobody
+    (void)tree.write(group, group.hierarchy == "v2" ? "cgroup.threads" : "tasks", tid);
+  });
+}
+
+TEST(Glance, ConfirmsWhatALookWouldConfirm) {
+  unsigned confirmed = 0;
+  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
+    const auto seed = first_seed() + i;
+    Random random(seed);
+    SandboxWorld world(random_scenario(random));
+    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
+    world.boot();
+    for (auto passes = random.upto(2); passes > 0; --passes) {
+      (void)world.pass();  // ignored: what it leaves to do is what is confirmed
+      world.end_jobs();
+    }
+    world.confirm_after = std::chrono::milliseconds(20);
+    auto glance = glance_after(world.pass().result, world.clock);
+    if (!glance || !glance->confirm_at) continue;
+    for (auto events = random.upto(3); events > 0; --events)
+      random.chance(50) ? stray(random, world, glance->moves) : happen(random, world);
+    if (world.tree.threads_of(world.vmm).empty()) continue;
+    world.clock.advance(*world.confirm_after);
+    const auto seen =
+        look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
+                        world.scenario.config, *glance, {world.vmm}, world.record);
+    if (!seen.as_seen) continue;
+    ++confirmed;
+    EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());
+  }
+  EXPECT_GT(confirmed, 0U);
 }
 
 }  // namespace

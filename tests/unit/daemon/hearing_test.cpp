@@ -119,15 +119,21 @@ TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
   EXPECT_EQ(looks_later(), 0U) << "the look has seen what waited";
 }
 
-/// Who has asked for it waits for the look that finds nothing left; nobody else does.
-TEST_F(Hearing, WhatWasWrittenIsLookedAtLaterUnlessSomebodyWaits) {
+/// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance tells
+/// whether what was moved is where it was moved to.
+TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();
   const auto home = tree_.group_of(vmm, hierarchy);
   take_away(vmm);
   look_by(HintKind::process_end, vmm);
   EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(looks_later(), 0U);
+  take_away(vmm);
+  look_by(HintKind::process_end, vmm);
+  take_away(vmm);  // and nobody tells
   EXPECT_EQ(looks_later(), 1U);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
   follower_.looks = 0;
   take_away(vmm);
   reconciler_->api().reconcile("x", false, answer());

@@ -69,6 +69,80 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
   }
 }
 
+/// Soon after a pass that moved somebody it is seen, once, whether all are where they were moved to.
+class Confirming : public Glancing {
+ protected:
+  static constexpr auto kAfter = milliseconds(20);
+  void place(HierarchyMode mode) {
+    Scenario scenario;
+    scenario.mode = mode;
+    world_.emplace(scenario);
+    world_->boot();
+    world_->confirm_after = kAfter;
+    glance_ = glance_after(world_->pass().result, world_->clock);
+    ASSERT_TRUE(glance_);
+    ASSERT_TRUE(glance_->confirm_at);
+    ASSERT_EQ(world_->misplaced(), "");
+  }
+  /// Nobody tells of it.
+  void move(Pid tid, const char* cls) {
+    const auto top = world_->expected_sandbox_group();
+    const bool v1 = world_->scenario.mode == HierarchyMode::v1;
+    const GroupRef group{v1 ? "cpu" : "v2", CgroupPath::parse(top + cls).value()};
+    world_->tree.outside([&](CgroupTree& tree) {
+      EXPECT_TRUE(tree.write(group, v1 ? "tasks" : "cgroup.threads", std::to_string(tid)));
+    });
+  }
+};
+
+TEST_F(Confirming, SeesWhoIsNotWhereHeWasMovedTo) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    for (const bool vcpu : {true, false}) {
+      place(mode);
+      if (vcpu)
+        move(world_->vcpus.front(), "/vmm");
+      else
+        move(world_->shim, "/vcpu");
+      EXPECT_TRUE(look().as_seen) << "not asked yet";
+      world_->clock.advance(kAfter);
+      EXPECT_FALSE(look().as_seen);
+    }
+  }
+}
+
+TEST_F(Confirming, IsDoneOnceAndThenNamesTellAll) {
+  place(HierarchyMode::v2);
+  const auto first = look();
+  EXPECT_TRUE(first.as_seen);
+  EXPECT_LE(first.again, glance_->confirm_at);
+  world_->clock.advance(kAfter);
+  EXPECT_TRUE(look().as_seen);
+  EXPECT_FALSE(glance_->confirm_at);
+  EXPECT_TRUE(glance_->moves.empty());
+  move(world_->vcpus.front(), "/vmm");
+  EXPECT_TRUE(look().as_seen) << "whoever moves it is heard";
+}
+
+TEST_F(Confirming, ANewThreadOfAProcessThatWasMovedIsWithItAndOneThatEndedIsMissedByNobody) {
+  place(HierarchyMode::v2);
+  world_->proc.exit_thread(world_->proc.add_thread(world_->shim));
+  (void)world_->proc.add_thread(world_->shim, "worker");
+  world_->clock.advance(kAfter);
+  EXPECT_TRUE(look().as_seen);
+  place(HierarchyMode::v2);
+  const Pid stray = world_->proc.add_thread(world_->shim, "worker");
+  move(stray, "/io");
+  world_->clock.advance(kAfter);
+  EXPECT_FALSE(look().as_seen);
+}
+
+TEST_F(Confirming, WhatCannotBeReadIsNotConfirmed) {
+  place(HierarchyMode::v2);
+  world_->clock.advance(kAfter);
+  world_->tree.on_read([] { return EIO; });
+  EXPECT_FALSE(look().as_seen);
+}
+
 /// Of so many a look is taken in parts, which a glance is not.
 TEST_F(Glancing, ManyThreadsAreNotGlancedAt) {
   settle();

@@ -112,7 +112,8 @@ TEST(Pass, LeavesItForLaterToSeeWhetherAnythingIsLeft) {
   ASSERT_EQ(pass.rounds.size(), 1U);
   EXPECT_FALSE(pass.last().plan.steps.empty());
   EXPECT_EQ(pass.follow_up.retry_at, world.clock.now() + milliseconds(20));
-  EXPECT_EQ(pass.follow_up.look_at, pass.follow_up.retry_at);
+  EXPECT_EQ(pass.follow_up.confirm_at, pass.follow_up.retry_at);
+  EXPECT_FALSE(pass.follow_up.look_at) << "a glance will do";
   EXPECT_TRUE(glance_after(pass.result, world.clock));
   EXPECT_EQ(world.misplaced(), "");
 }
