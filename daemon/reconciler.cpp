@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/reconciler.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "observe/bundle_dirs.hpp"
@@ -8,6 +9,16 @@
 #include "record/scope_tries.hpp"
 
 namespace kcg {
+
+namespace {
+
+bool shim_outlives(const Record& record, Pid ended) {
+  return std::any_of(record.trusted.begin(), record.trusted.end(), [&](const Trusted& trusted) {
+    return trusted.role == ProcessRole::shim && trusted.key.pid != ended;
+  });
+}
+
+}  // namespace
 
 Reconciler::Reconciler(Loop& loop, const World& world, Config config)
     : node_(loop, world, std::move(config)) {
@@ -25,7 +36,7 @@ void Reconciler::hint(const Hint& hint) {
     case HintKind::kata_state:
       return state_hint(hint.text);
     case HintKind::process_end:
-      return process_hint(hint.pid, Due::change);
+      return end_hint(hint.pid);
     case HintKind::group:
       if (const auto id = SandboxId::parse(hint.text)) node_.changed(*id);
       return;
@@ -84,6 +95,16 @@ void Reconciler::shim_hint(Pid pid) {
   const auto inputs = node_.inputs.inputs(claim->id).inputs;
   if (inputs.bundle && !may_be_shim(node_.world.proc, pid, inputs)) return;
   if (node_.add_candidate(claim->id, pid)) node_.dirty(claim->id, Due::placement);
+}
+
+/// A VMM ends before its shim does, which cleans up and follows: one look sees it all.
+void Reconciler::end_hint(Pid pid) {
+  const auto id = node_.sandboxes.owner(pid);
+  auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
+  if (entry == nullptr) return;
+  if (!shim_outlives(entry->record, pid)) return node_.dirty(*id, Due::change);
+  node_.rest(*entry, kShimFollows);
+  node_.changed(*id);
 }
 
 /// Whose it was when it was looked at last: an end that was seen is no news.

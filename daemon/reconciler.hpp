@@ -41,6 +41,7 @@ class Reconciler final {
   void bundle_hint(const std::string& directory);
   void exec_hint(Pid pid);
   void shim_hint(Pid pid);
+  void end_hint(Pid pid);
   void process_hint(Pid pid, Due why);
 
   Node node_;

@@ -39,7 +39,9 @@ struct World {
 inline constexpr Instant kRest = std::chrono::milliseconds(20);
 /// Until its VMM executes, which is placed at once, nothing of it is in a hurry.
 inline constexpr Instant kRestBeforeVmm = std::chrono::milliseconds(100);
-/// So long after what was done it is looked at whether anything is left, if nothing asks before.
+/// A shim whose VMM has ended cleans up and ends: what it does until then is looked at together.
+inline constexpr Instant kShimFollows = std::chrono::milliseconds(100);
+/// So long after what was done it is seen whether it holds, if nothing asks for a look before.
 inline constexpr Instant kConfirm = std::chrono::milliseconds(100);
 
 /// Resource: see the head of the file.

@@ -110,6 +110,38 @@ TEST_F(Hearing, WhatRootDoesSoonAfterALookIsLookedAtTogether) {
   EXPECT_GE(clock_.now(), looked + kRest);
 }
 
+/// What a shim does between its VMM's end and its own is looked at together.
+TEST_F(Hearing, AVmmsEndWaitsForItsShims) {
+  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
+  config_.placement.existing = ExistingPolicy::place;
+  const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
+  const Pid vmm = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  auto registered = registration();
+  registered.shim = proc_.key(shim);
+  registered.vmm = proc_.key(vmm);
+  ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
+  run();
+  // Threads that nothing names are glanced at for half a second.
+  for (int times = 0; times < 6; ++times) (void)looks_later();
+  follower_.looks = 0;
+  const auto ended = clock_.now();
+  proc_.exit_process(vmm);
+  reconciler_->hint({HintKind::process_end, "x", vmm});
+  reconciler_->hint({HintKind::group, "x", 0});
+  run();
+  EXPECT_EQ(follower_.looks, 0U);
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), ended + kShimFollows);
+  follower_.looks = 0;
+  proc_.exit_process(shim);
+  reconciler_->hint({HintKind::process_end, "x", shim});
+  run();
+  EXPECT_GE(follower_.looks, 1U) << "nobody follows it";
+}
+
 TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
   const Pid vmm = placed();
   look_by(HintKind::process_end, vmm);
