@@ -14,7 +14,7 @@ namespace kcg {
 
 namespace {
 
-constexpr Instant kTrimPause = std::chrono::seconds(1);
+constexpr Instant kTrimPause = std::chrono::seconds(10);
 /// A pass that takes longer lets others go first.
 constexpr Instant kPassSlice = std::chrono::milliseconds(10);
 
