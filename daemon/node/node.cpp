@@ -67,7 +67,7 @@ void Node::enqueue(const SandboxId& id, Due why) {
 /// A new bundle's shim executes in a moment.
 void Node::absorb(const InputChange& change) {
   for (const auto& id : change.sandboxes) {
-    if (looked && sandboxes.find(id) == nullptr) rest(sandboxes.get(id));
+    if (looked && sandboxes.find(id) == nullptr) rest(sandboxes.get(id), kRestBeforeVmm);
     changed(id);
   }
   read_later();

@@ -63,8 +63,8 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& file
                        const std::set<GroupRef>& populated) {
   const auto before = std::exchange(files_[id], {});
   refused_.erase(id);
-  // Asked for every time, but for each child of one directory: it costs some microseconds, and tells
-  // a group that was made anew from the old one.
+  // Asked for every time, but for each child of one directory: it costs some microseconds, and
+  // tells a group that was made anew from the old one.
   Watched watched;
   for (const auto& file : files)
     if (const auto heard = listen(id, file, populated.contains(file.group), watched); !heard)

@@ -39,7 +39,7 @@ struct Glance {
   bool kvm_incomplete = false;
   Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
-  std::optional<Instant> look_at;  ///< when there has to be a whole look
+  std::optional<Instant> look_at;     ///< when there has to be a whole look
   std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
   std::vector<Step> moves;            ///< until then
 };

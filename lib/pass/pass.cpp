@@ -156,7 +156,7 @@ class Line final {
     seen.is_placed = placed_with_vmm(folded.record);
     record_ = std::move(folded.record);
     result_.follow_up = folded.follow_up;
-    if (may_wait(seen)) confirm_later(result_.follow_up);
+    if (may_wait(seen)) confirm_later(seen.plan, result_.follow_up);
     result_.last = std::move(seen);
     return broken_off ? so_far.breaks < kMostBreaks : result_.follow_up.again;
   }
@@ -180,10 +180,15 @@ class Line final {
     });
   }
 
-  void confirm_later(FollowUp& next) const {
+  /// What was made is followed by a look: whoever watches groups learns of them by it.
+  void confirm_later(const Plan& plan, FollowUp& next) const {
     if (!std::exchange(next.again, false)) return;
-    next.confirm_at = world_.clock.now() + *order_.confirm_after;
-    next.retry_at = earlier(next.retry_at, next.confirm_at);
+    const auto at = world_.clock.now() + *order_.confirm_after;
+    if (creates_groups(plan))
+      next.look_at = earlier(next.look_at, at);
+    else
+      next.confirm_at = at;
+    next.retry_at = earlier(next.retry_at, at);
   }
 
   void act(Round& seen, Instant until) {

@@ -56,8 +56,8 @@ struct PassOrder {
   unsigned failures = 0;                       ///< passes before this one that failed, in a row
   OverheadMeasured measured{};                 ///< what its overhead was last
   std::optional<NearLimit> near_limit = std::nullopt;  ///< its memory, as measured last
-  /// Where all that was planned is done: how much later it is seen whether it holds, if nothing asks
-  /// for a look before. nullopt: at once, by another look.
+  /// Where all that was planned is done: how much later it is seen whether it holds, if nothing
+  /// asks for a look before. nullopt: at once, by another look.
   std::optional<Instant> confirm_after = std::nullopt;
   /// How long it may take before it breaks off between two operations, to be called again.
   Instant slice = Instant::max();

@@ -54,11 +54,29 @@ void remember_trusted(Record& record, const Observed& observed) {
       record.trusted.insert(one);
 }
 
+bool removed(const StepResult& result) {
+  return is<op::Remove>(result.step) && result.outcome == Outcome::done;
+}
+
 /// The bundle, which tells where groups of ours may stand, can go before the next look.
 void remember_made(Record& record, const Report& report) {
   for (const auto& result : report.results)
     if (is<op::Mark>(result.step) && result.outcome == Outcome::done)
       record.found_groups.insert(result.step.group);
+    else if (removed(result))
+      record.found_groups.erase(result.step.group);
+}
+
+/// It is gone, and what carried the mark, if anything, has been removed just now.
+bool nothing_left(const Observed& observed, const Report& report) {
+  return observed.gone && !observed.unread() &&
+         std::all_of(observed.groups.begin(), observed.groups.end(), [&](const auto& group) {
+           return group.second.mark != observed.inputs.id.str() ||
+                  std::any_of(report.results.begin(), report.results.end(),
+                              [&](const StepResult& result) {
+                                return removed(result) && result.step.group == group.first;
+                              });
+         });
 }
 
 void count_unread(Record& record, const Observed& observed, unsigned round) {
@@ -132,7 +150,10 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.retries.moves = early ? record.retries.moves + 1 : 0;
   const bool waits = waits_for_scope(record.scope.pending);
-  out.follow_up.again = report.done() > 0 && round < kRounds && !waits;
+  const bool over = nothing_left(observed, report) && !record.scope.pending;
+  // What is registered goes when a look has found nothing.
+  const bool over_unless_registered = over && !observed.inputs.registration;
+  out.follow_up.again = report.done() > 0 && round < kRounds && !waits && !over_unless_registered;
   note_unrest(record, observed, report, round, !out.follow_up.again, now);
   record.conditions = merge(
       before.conditions, current_conditions(record, observed, desired, report, now), wall_seconds,
@@ -154,8 +175,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   out.follow_up.look_at = next_wake(record, observed, now);
   if (moved_on) out.follow_up.look_at = earlier(out.follow_up.look_at, now + kUnsettledRetry);
   out.follow_up.retry_at = earlier(out.follow_up.look_at, record.unnamed.wake(now));
-  out.follow_up.forget = observed.gone && !carries_mark(observed) && !blocked &&
-                         !record.scope.pending && !observed.unread();
+  out.follow_up.forget = over && !blocked;
   return out;
 }
 

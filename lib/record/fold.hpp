@@ -19,7 +19,8 @@ struct FollowUp {
   /// Before this the timer is only for threads that nothing names: a glance at the threads will do.
   /// nullopt: for nothing else.
   std::optional<Instant> look_at;
-  /// All that was planned was done: then it is seen whether it holds. A glance will do for that.
+  /// All that was planned was done, and nothing made: then it is seen whether it holds. A glance
+  /// will do for that.
   std::optional<Instant> confirm_at;
   bool forget = false;  ///< nothing is left of it: drop the record
 };

@@ -14,7 +14,7 @@ namespace {
 
 /// Each step of a shim's and a VMM's start and end, and a look that finds nothing left after each.
 /// Five or six on an idle machine; where all takes longer, less is looked at together.
-constexpr unsigned kMostLooks = 10;
+constexpr unsigned kMostLooks = 7;
 
 class LiveCost : public LiveTest {
  protected:

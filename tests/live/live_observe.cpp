@@ -22,8 +22,8 @@ class LiveObserve : public LiveTest {
   [[nodiscard]] std::string trace_file() const { return node_->run_root() + "/strace"; }
   [[nodiscard]] DaemonSpec traced(std::vector<std::string> arguments) const {
     return {.arguments = std::move(arguments),
-            .wrapper = {"/usr/bin/env", leaks_unasked(), "/usr/bin/strace", "-D", "-f", "-y", "-qq", "-s", "256", "-o", trace_file(),
-                        "-e",
+            .wrapper = {"/usr/bin/env", leaks_unasked(), "/usr/bin/strace", "-D", "-f", "-y", "-qq",
+                        "-s", "256", "-o", trace_file(), "-e",
                         "trace=write,writev,pwrite64,pwritev,pwritev2,sendfile,copy_file_range,"
                         "splice,mkdir,mkdirat,rmdir,unlink,unlinkat,rename,renameat,renameat2,"
                         "setxattr,lsetxattr,fsetxattr,removexattr,lremovexattr,fremovexattr,"

@@ -264,6 +264,10 @@ void SandboxWorld::kata_pulls_back() {
   for (const Pid tid : vcpus) put(tid, kata_group, false);
 }
 
+void SandboxWorld::all_taken_back() {
+  for (const Pid pid : {shim, vmm}) put(pid, kata_group, true);
+}
+
 void SandboxWorld::end_vmm() {
   if (vmm == 0) return;
   for (const Pid tid : tree.threads_of(vmm)) classes.erase(tid);

@@ -94,6 +94,8 @@ class SandboxWorld final {
   /// A container is created, updated or deleted: with sandbox_cgroup_only=false Kata takes its
   /// vCPU threads (v2: the whole VMM) back into its own group.
   void kata_pulls_back();
+  /// Somebody takes shim and VMM into Kata's own group.
+  void all_taken_back();
   void end_vmm();
   void end_shim();
   void end_all();

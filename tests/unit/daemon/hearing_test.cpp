@@ -110,6 +110,18 @@ TEST_F(Hearing, WhatRootDoesSoonAfterALookIsLookedAtTogether) {
   EXPECT_GE(clock_.now(), looked + kRest);
 }
 
+TEST_F(Hearing, ABundleWaitsForItsShim) {
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const auto told = clock_.now();
+  reconciler_->hint({HintKind::bundle, new_bundle(), 0});
+  run();
+  EXPECT_EQ(follower_.looks, 0U);
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), told + kRestBeforeVmm);
+}
+
 /// What a shim does between its VMM's end and its own is looked at together.
 TEST_F(Hearing, AVmmsEndWaitsForItsShims) {
   tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
@@ -151,8 +163,8 @@ TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
   EXPECT_EQ(looks_later(), 0U) << "the look has seen what waited";
 }
 
-/// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance tells
-/// whether what was moved is where it was moved to.
+/// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance
+/// tells whether what was moved is where it was moved to.
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();

@@ -69,7 +69,8 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
   }
 }
 
-/// Soon after a pass that moved somebody it is seen, once, whether all are where they were moved to.
+/// Soon after a pass that moved somebody it is seen, once, whether all are where they were moved
+/// to.
 class Confirming : public Glancing {
  protected:
   static constexpr auto kAfter = milliseconds(20);
@@ -78,6 +79,8 @@ class Confirming : public Glancing {
     scenario.mode = mode;
     world_.emplace(scenario);
     world_->boot();
+    (void)world_->pass();  // ignored: it makes the groups
+    world_->all_taken_back();
     world_->confirm_after = kAfter;
     glance_ = glance_after(world_->pass().result, world_->clock);
     ASSERT_TRUE(glance_);

@@ -112,9 +112,23 @@ TEST(Pass, LeavesItForLaterToSeeWhetherAnythingIsLeft) {
   ASSERT_EQ(pass.rounds.size(), 1U);
   EXPECT_FALSE(pass.last().plan.steps.empty());
   EXPECT_EQ(pass.follow_up.retry_at, world.clock.now() + milliseconds(20));
-  EXPECT_EQ(pass.follow_up.confirm_at, pass.follow_up.retry_at);
-  EXPECT_FALSE(pass.follow_up.look_at) << "a glance will do";
+  EXPECT_EQ(pass.follow_up.look_at, pass.follow_up.retry_at) << "groups were made";
   EXPECT_TRUE(glance_after(pass.result, world.clock));
+  EXPECT_EQ(world.misplaced(), "");
+}
+
+TEST(Pass, LeavesItToAGlanceWhetherMovesHold) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  (void)world.pass();  // ignored: it makes the groups
+  world.all_taken_back();
+  world.confirm_after = milliseconds(20);
+  const auto pass = world.pass();
+  ASSERT_EQ(pass.rounds.size(), 1U);
+  EXPECT_FALSE(pass.last().plan.steps.empty());
+  EXPECT_EQ(pass.follow_up.confirm_at, world.clock.now() + milliseconds(20));
+  EXPECT_LE(pass.follow_up.retry_at, pass.follow_up.confirm_at);
+  EXPECT_GT(pass.follow_up.look_at.value_or(Instant::max()), *pass.follow_up.confirm_at);
   EXPECT_EQ(world.misplaced(), "");
 }
 

@@ -278,6 +278,14 @@ TEST(Fold, ForgottenWhenGoneAndNothingIsLeft) {
   state.mark = "S";
   one.observed.groups[state.ref] = state;
   EXPECT_FALSE(one.fold().follow_up.forget);
+  one.report.results.push_back({{state.ref, op::Remove{}}, Outcome::failed, EBUSY, "busy"});
+  EXPECT_FALSE(one.fold().follow_up.forget);
+  one.report.results.back().outcome = Outcome::done;
+  const auto removed = one.fold();
+  EXPECT_TRUE(removed.follow_up.forget);
+  EXPECT_FALSE(removed.follow_up.again) << "what is there to look for?";
+  EXPECT_TRUE(one.record.found_groups.empty());
+  one.report.results.clear();
   one.observed.groups.begin()->second.mark = "other";
   EXPECT_TRUE(one.fold().follow_up.forget);
   one.observed.unread_groups.emplace_back("no more descriptors");
