@@ -5,10 +5,16 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 
+#include "base/fd.hpp"
 #include "integration/private_bus.hpp"
 #include "integration/stub_systemd.hpp"
 #include "proc/kernel_proc.hpp"
@@ -153,6 +159,16 @@ TEST_F(SystemdScopesTest, ExecutedAgainBeforeItAnswered) {
   EXPECT_EQ(hints_.at(1), job_hint());
 }
 
+/// That it left is heard before the bus answers in its place.
+TEST_F(SystemdScopesTest, ExecutedAgainWhileLimitsAreUnderWay) {
+  greet();
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 1; }));
+  stub_.reset();
+  ASSERT_TRUE(told()) << "whether they were written is seen in the kernel";
+  EXPECT_EQ(hints_, std::vector{job_hint()});
+}
+
 TEST_F(SystemdScopesTest, TheBusComesAndGoes) {
   greet();
   ask();
@@ -199,6 +215,29 @@ TEST_F(SystemdScopesTest, NoBusAtAll) {
   ask();
 }
 
+/// Whoever listens there hangs up at once: he is asked less and less often.
+TEST_F(SystemdScopesTest, WhatIsNoBusIsTriedLessAndLessOften) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto path = bus_.directory() + "/none";
+  std::copy(path.begin(), path.end(), std::begin(address.sun_path));
+  const Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener.get(), 16), 0);
+  unsigned tries = 0;
+  const auto heard = loop_->on_fd(listener.get(), EPOLLIN, [&](std::uint32_t) {
+    if (Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC))) ++tries;
+  });
+  ASSERT_TRUE(heard);
+  scopes_ = std::make_unique<SystemdScopes>(
+      *loop_, *proc_, "unix:path=" + path, [](bool, const std::string&) {},
+      std::chrono::seconds(1));
+  const auto end = SystemClock().now() + std::chrono::seconds(2);
+  ASSERT_TRUE(until([&] { return SystemClock().now() >= end; }));
+  EXPECT_GE(tries, 2U);
+  EXPECT_LE(tries, 10U) << "20 at an even pace of 100 ms";
+}
+
 /// A stopped bus takes what is sent and answers nothing: whoever waited for it would not get here.
 TEST_F(SystemdScopesTest, NothingWaitsForTheBus) {
   serve();
@@ -230,6 +269,22 @@ TEST_F(SystemdScopesTest, LimitsAreTheUnitsForItsLife) {
   ASSERT_TRUE(told());
   EXPECT_EQ(hints_, std::vector{job_hint()}) << "one end for all of a unit";
   EXPECT_EQ(stub_->count("Ping"), 2U) << "only then are they in the files";
+}
+
+TEST_F(SystemdScopesTest, LimitsEndWithTheLastOfTheirUnit) {
+  greet();
+  const std::string other = "kata-sandbox-o.scope";
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(scopes_->set_limits(other, {{"memory.max", "8192"}}));
+  ASSERT_TRUE(scopes_->set_limits(kUnit, {{"cpu.weight", "300"}}));
+  ASSERT_TRUE(until([&] { return stub_->waiting() == 3; }));
+  stub_->answer();
+  stub_->answer();
+  ASSERT_TRUE(told());
+  EXPECT_EQ(hints_, (std::vector{Hint{HintKind::job, other, 0, ""}}));
+  stub_->answer();
+  ASSERT_TRUE(until([&] { return hints_.size() == 2; }));
+  EXPECT_EQ(hints_.at(1), job_hint());
 }
 
 TEST_F(SystemdScopesTest, LimitsOfAScopeThatIsGone) {
