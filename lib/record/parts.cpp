@@ -92,7 +92,7 @@ void Unnamed::plan_look(UnnamedThreads found, Instant now) {
     return;
   }
   if (found.vcpus_have_names)
-    due = now + doubled(milliseconds(4), 3 * looks++, milliseconds(256));
+    due = now + (looks++ == 0 ? milliseconds(4) : milliseconds(500));
   else
     due = now + doubled(milliseconds(1), looks++, milliseconds(256));
 }
