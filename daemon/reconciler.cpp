@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/errnos.hpp"
 #include "observe/bundle_dirs.hpp"
 #include "observe/shims.hpp"
 #include "record/scope_tries.hpp"
@@ -78,6 +79,7 @@ void Reconciler::exec_hint(Pid pid) {
   auto& proc = node_.world.proc;
   proc.forget(pid);
   const auto stat = proc.stat(pid);
+  if (!stat && !errnos::no_task(stat.error().code)) return resync_.rescan();
   if (!stat) return;
   if (shim_comm(stat->comm)) return shim_hint(pid);
   process_hint(node_.sandboxes.owner(pid) ? pid : stat->ppid, Due::placement);

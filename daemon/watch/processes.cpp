@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "model/errnos.hpp"
+
 namespace kcg {
 
 namespace {
@@ -99,10 +101,15 @@ void ProcessWatch::on_event(const ProcEvent& event) {
       if (watched_.contains(event.pid)) sink_({HintKind::thread, "", event.pid});
       return;
     case ProcEvent::Kind::exec:
-      if (const auto stat = proc_.stat(event.pid); stat && interesting(*stat))
-        sink_({HintKind::exec, "", event.pid});
-      return;
+      return on_exec(event.pid);
   }
+}
+
+/// Of whom nothing can be read it is as if the event had been lost.
+void ProcessWatch::on_exec(Pid pid) {
+  const auto stat = proc_.stat(pid);
+  if (stat && interesting(*stat)) return sink_({HintKind::exec, "", pid});
+  if (!stat && !errnos::no_task(stat.error().code)) sink_({HintKind::rescan, "", 0});
 }
 
 bool ProcessWatch::interesting(const TaskStat& stat) const {

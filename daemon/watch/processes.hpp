@@ -50,6 +50,7 @@ class ProcessWatch final {
   void listen();
   void on_events();
   void on_event(const ProcEvent& event);
+  void on_exec(Pid pid);
   void on_answer(int code);
   [[nodiscard]] bool interesting(const TaskStat& stat) const;
   void fall_back(const std::string& problem);

@@ -177,10 +177,10 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
               limit_inotify(1, kPlenty);
               Rig rig;
               GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
-              watch.watch("first", {{group_, "tasks"}});
+              watch.watch("first", {{{group_.hierarchy, group_.path.parent()}, kTaskFiles}});
               EXPECT_EQ(rig.problem(), "");
               watch.watch("second", {{group_, kTaskFiles}});
-              watch.watch("third", {{group_, "notify_on_release"}});
+              watch.watch("third", {{group_, kLimitFiles}});
               change_inotify_limits(kPlenty, kPlenty);
               expect_told_once(rig, "fs.inotify.max_user_watches");
               EXPECT_TRUE(rig.hears(HintKind::group, "second")) << "may have missed something";
@@ -238,6 +238,20 @@ TEST_F(Shortage, OfDescriptorsForMountsIsOvercome) {
               free_files();
               expect_told_once(rig, "Too many open files");
               EXPECT_EQ(changes, 1) << "whatever was missed";
+            }),
+            0);
+}
+
+TEST_F(Shortage, OfDescriptorsLosesNoProgram) {
+  EXPECT_EQ(apart([] {
+              Rig rig;
+              auto proc = KernelProc::open().value();
+              const ProcessWatch watch(rig.loop(), *proc, rig.sink(), rig.tell());
+              EXPECT_TRUE(rig.until([&] { return watch.listening(); }));
+              rig.forget();
+              limit_files();
+              (void)run_program("/bin/true");
+              EXPECT_TRUE(rig.hears(HintKind::rescan, "")) << "it may be a shim";
             }),
             0);
 }

@@ -215,6 +215,18 @@ TEST_F(Hearing, AShimMayBeHeardOfBeforeItsBundle) {
   EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
 }
 
+/// There may be descriptors again in a moment, and nobody tells of it a second time.
+TEST_F(Hearing, AShimThatCannotBeReadIsFoundByALookAtTheNode) {
+  start();
+  run();
+  const auto task = new_bundle();
+  proc_.on_read([] { return EMFILE; });
+  (void)shim_executes(task);
+  proc_.on_read({});
+  run();
+  EXPECT_EQ(reconciler_->api().list(false).size(), 1U);
+}
+
 /// A reader's thread that gets no CPU is as slow as a file that hangs.
 TEST_F(Hearing, AShimWhoseArgumentsComeLateIsNotMissed) {
   start();
