@@ -228,6 +228,24 @@ TEST_F(Shortage, OfDescriptorsSaysNothingAboutAProcess) {
             0);
 }
 
+TEST_F(Shortage, OfDescriptorsHidesNoEnd) {
+  EXPECT_EQ(apart([] {
+              limit_cpu(2);
+              Rig rig;
+              auto proc = KernelProc::open().value();
+              Helper helper([] {});
+              const auto process = proc->stat(helper.pid()).value().key;
+              PidWatch ends(rig.loop(), *proc, rig.sink(), rig.tell());
+              limit_files();
+              ends.watch("S", process);
+              helper.end();
+              free_files();
+              expect_told_once(rig, "Too many open files");
+              EXPECT_TRUE(rig.hears(HintKind::process_end, "S", process.pid));
+            }),
+            0);
+}
+
 TEST_F(Shortage, OfDescriptorsForMountsIsOvercome) {
   EXPECT_EQ(apart([] {
               limit_cpu(2);
