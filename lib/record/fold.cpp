@@ -68,7 +68,7 @@ void remember_made(Record& record, const Report& report) {
 }
 
 /// It is gone, and what carried the mark, if anything, has been removed just now.
-bool nothing_left(const Observed& observed, const Report& report) {
+bool all_removed(const Observed& observed, const Report& report) {
   return observed.gone && !observed.unread() &&
          std::all_of(observed.groups.begin(), observed.groups.end(), [&](const auto& group) {
            return group.second.mark != observed.inputs.id.str() ||
@@ -150,10 +150,10 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.retries.moves = early ? record.retries.moves + 1 : 0;
   const bool waits = waits_for_scope(record.scope.pending);
-  const bool over = nothing_left(observed, report) && !record.scope.pending;
-  // What is registered goes when a look has found nothing.
-  const bool over_unless_registered = over && !observed.inputs.registration;
-  out.follow_up.again = report.done() > 0 && round < kRounds && !waits && !over_unless_registered;
+  const bool over = all_removed(observed, report) && !record.scope.pending;
+  // A registration goes when a look has found nothing: see nothing_left().
+  const bool done_with = over && !observed.inputs.registration;
+  out.follow_up.again = report.done() > 0 && round < kRounds && !waits && !done_with;
   note_unrest(record, observed, report, round, !out.follow_up.again, now);
   record.conditions = merge(
       before.conditions, current_conditions(record, observed, desired, report, now), wall_seconds,
