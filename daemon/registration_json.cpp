@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/registration_json.hpp"
 
+#include <cerrno>
+#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "oci/json_view.hpp"
 
 namespace kcg {
 
@@ -14,15 +18,8 @@ void put(json& into, const char* key, const std::optional<T>& value) {
   if (value) into[key] = *value;
 }
 
-template <class T>
-void take(const json& from, const char* key, std::optional<T>& value) {
-  if (from.contains(key)) value = from.at(key).get<T>();
-}
-
-json task_json(const TaskKey& task) { return {{"pid", task.pid}, {"start", task.start}}; }
-
-TaskKey task_from(const json& from) {
-  return {from.at("pid").get<Pid>(), from.at("start").get<std::uint64_t>()};
+json task_json(const TaskKey& task) {
+  return {{"pid", static_cast<std::uint32_t>(task.pid)}, {"start", task.start}};
 }
 
 json resources_json(const Resources& r) {
@@ -37,34 +34,51 @@ json resources_json(const Resources& r) {
   return out;
 }
 
-Resources resources_from(const json& from) {
+std::optional<TaskKey> task_from(const JsonView& in) {
+  if (!in.present()) return std::nullopt;
+  const auto pid = in.u32("pid").value_or(0);
+  if (pid == 0 || pid > std::numeric_limits<Pid>::max())
+    in.problem("pid", "missing, or not a process");
+  return TaskKey{static_cast<Pid>(pid), in.u64("start").value_or(0)};
+}
+
+std::map<std::string, std::string> texts_from(const JsonView& in) {
+  std::map<std::string, std::string> out;
+  for (const auto& key : in.keys())
+    if (auto text = in.text(key)) out[key] = *std::move(text);
+  return out;
+}
+
+Resources resources_from(const JsonView& in) {
   Resources r;
-  take(from, "memory", r.memory_limit);
-  take(from, "quota", r.cpu_quota);
-  take(from, "period", r.cpu_period);
-  take(from, "shares", r.cpu_shares);
-  r.cpus = from.at("cpus").get<std::string>();
-  r.mems = from.at("mems").get<std::string>();
-  r.hugepages = from.at("hugepages").get<std::map<std::string, std::uint64_t>>();
+  r.memory_limit = in.i64("memory");
+  r.cpu_quota = in.i64("quota");
+  r.cpu_period = in.u64("period");
+  r.cpu_shares = in.u64("shares");
+  r.cpus = in.text("cpus").value_or("");
+  r.mems = in.text("mems").value_or("");
+  const auto sizes = in.object("hugepages");
+  for (const auto& size : sizes.keys())
+    if (const auto bytes = sizes.u64(size)) r.hugepages[size] = *bytes;
   return r;
 }
 
-Registration read(const json& from) {
+Registration read(const JsonView& in) {
   Registration r;
-  take(from, "cgroups_path", r.cgroups_path);
-  r.annotations = from.at("annotations").get<std::map<std::string, std::string>>();
-  r.handler = from.at("handler").get<std::string>();
-  r.pod = {from.at("pod_namespace").get<std::string>(), from.at("pod_name").get<std::string>(),
-           from.at("pod_uid").get<std::string>()};
-  if (from.contains("shim")) r.shim = task_from(from.at("shim"));
-  if (from.contains("vmm")) r.vmm = task_from(from.at("vmm"));
-  take(from, "memory_overhead", r.memory_overhead);
-  take(from, "cpu_overhead_milli", r.cpu_overhead_milli);
-  take(from, "sandbox_cgroup_only", r.sandbox_cgroup_only);
-  r.since = from.value("since", std::int64_t{0});  // earlier versions did not note these two
-  r.uid = from.value("uid", std::uint32_t{0});
-  for (const auto& [id, resources] : from.at("containers").items())
-    r.containers[id] = resources_from(resources);
+  r.cgroups_path = in.text("cgroups_path");
+  r.annotations = texts_from(in.required("annotations"));
+  r.handler = in.text("handler").value_or("");
+  r.pod = {in.text("pod_namespace").value_or(""), in.text("pod_name").value_or(""),
+           in.text("pod_uid").value_or("")};
+  r.shim = task_from(in.object("shim"));
+  r.vmm = task_from(in.object("vmm"));
+  r.memory_overhead = in.u64("memory_overhead");
+  r.cpu_overhead_milli = in.u32("cpu_overhead_milli");
+  r.sandbox_cgroup_only = in.boolean("sandbox_cgroup_only");
+  r.since = in.i64("since").value_or(0);  // earlier versions did not note these two
+  r.uid = in.u32("uid").value_or(0);
+  const auto containers = in.required("containers");
+  for (const auto& id : containers.keys()) r.containers[id] = resources_from(containers.object(id));
   return r;
 }
 
@@ -90,13 +104,11 @@ json registration_to_json(const Registration& r) {
   return out;
 }
 
-std::optional<Registration> registration_from_json(const json& from) {
-  // The file is our own, but anything may have happened to it: the library's exceptions end here.
-  try {
-    return read(from);
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
+Result<Registration> registration_from_json(const json& from) {
+  JsonProblem problem;
+  auto registration = read(JsonView(from, problem));
+  if (!problem.text.empty()) return fail(EINVAL, "{}", problem.text);
+  return registration;
 }
 
 }  // namespace kcg

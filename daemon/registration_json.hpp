@@ -4,14 +4,14 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 
+#include "base/result.hpp"
 #include "model/bundle.hpp"
 
 namespace kcg {
 
 [[nodiscard]] nlohmann::json registration_to_json(const Registration& registration);
-/// nullopt: not what registration_to_json() writes.
-[[nodiscard]] std::optional<Registration> registration_from_json(const nlohmann::json& json);
+/// An error names the key of what registration_to_json() does not write, and its value.
+[[nodiscard]] Result<Registration> registration_from_json(const nlohmann::json& json);
 
 }  // namespace kcg

@@ -112,10 +112,10 @@ std::optional<Registration> RegistrationStore::read(const std::string& file,
     (void)dir_->remove_file(file);  // ignored: its processes are of an earlier boot
     return std::nullopt;
   }
-  const auto body = document.find("registration");
-  auto registration = body == document.end() ? std::nullopt : registration_from_json(*body);
-  if (!registration) set_aside(*dir_, file, "not a registration", notes);
-  return registration;
+  auto registration = registration_from_json(document.value("registration", json()));
+  if (registration) return *std::move(registration);
+  set_aside(*dir_, file, "not a registration: " + registration.error().text, notes);
+  return std::nullopt;
 }
 
 /// Once: what an earlier version left is saved in our form, and its file goes.
@@ -134,8 +134,8 @@ void RegistrationStore::take_over(const Dir& run, std::map<SandboxId, Registrati
       const auto id = SandboxId::parse(key);
       auto registration = registration_from_json(value);
       if (!id || !registration) {
-        notes.push_back(
-            fmt::format("registration of '{}' is not readable and was left out", escaped(key)));
+        notes.push_back(fmt::format("registration of '{}' was left out: {}", escaped(key),
+                                    id ? registration.error().text : "not the name of a sandbox"));
         continue;
       }
       if (const auto saved = save(*id, *registration); !saved)

@@ -100,6 +100,13 @@ std::vector<JsonView> JsonView::objects(std::string_view key) const {
   return found;
 }
 
+std::vector<std::string> JsonView::keys() const {
+  std::vector<std::string> names;
+  if (!present()) return names;
+  for (const auto& [name, value] : object_->items()) names.push_back(name);
+  return names;
+}
+
 std::optional<std::string> JsonView::text(std::string_view key) const {
   const json* value = member(key);
   if (value == nullptr) return std::nullopt;
@@ -127,6 +134,16 @@ std::optional<std::uint64_t> JsonView::u64(std::string_view key) const {
   if (value == nullptr) return std::nullopt;
   if (const auto* number = value->get_ptr<const json::number_unsigned_t*>()) return *number;
   problem(key, wrong(*value, "a whole number from 0 to 2^64-1"));
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> JsonView::u32(std::string_view key) const {
+  const json* value = member(key);
+  if (value == nullptr) return std::nullopt;
+  const auto* number = value->get_ptr<const json::number_unsigned_t*>();
+  if (number != nullptr && *number <= std::numeric_limits<std::uint32_t>::max())
+    return static_cast<std::uint32_t>(*number);
+  problem(key, wrong(*value, "a whole number from 0 to 2^32-1"));
   return std::nullopt;
 }
 

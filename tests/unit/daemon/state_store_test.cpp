@@ -244,6 +244,33 @@ TEST_F(StateStoreTest, ABadRegistrationIsSetAsideAndTheOthersStay) {
   }
 }
 
+TEST_F(StateStoreTest, ABadRegistrationIsToldByKeyAndValue) {
+  save({{id_, full_registration()}});
+  const auto good = text_of("registrations/s1.json");
+  const struct {
+    const char *from, *to, *said;
+  } rows[] = {
+      {R"("cpu_overhead_milli":250)", R"("cpu_overhead_milli":257777777777777777777777777777770)",
+       "cpu_overhead_milli: 2.57777777777777"},
+      {R"("cpu_overhead_milli":250)", R"("cpu_overhead_milli":4294967296)",
+       "cpu_overhead_milli: 4294967296, not a whole number from 0 to 2^32-1"},
+      {R"("uid":7)", R"("uid":-1)", "uid: -1, not"},
+      {R"("pid":10)", R"("pid":0)", "shim.pid: missing, or not a process"},
+      {R"("pid":11)", R"("pid":2147483648)", "vmm.pid: missing, or not a process"},
+      {R"("start":20)", R"("start":1.5)", "shim.start: 1.5, not"},
+      {R"("2MB":4194304)", R"("2MB":true)", "containers.c1.hugepages.2MB: true, not"},
+      {R"({"a":"b"})", R"({"a":1})", "annotations.a: 1, not a string"},
+      {R"("annotations")", R"("annotation")", "annotations: missing"},
+      {R"("containers")", R"("container")", "containers: missing"},
+  };
+  for (const auto& row : rows) {
+    put("registrations/s2.json", replaced(good, row.from, row.to));
+    EXPECT_EQ(load().size(), 1U) << row.to;
+    ASSERT_EQ(notes_.size(), 1U) << row.to;
+    EXPECT_NE(notes_[0].find(row.said), std::string::npos) << row.to << ": " << notes_[0];
+  }
+}
+
 TEST_F(StateStoreTest, RegistrationsOfAnotherBootGo) {
   save({{id_, full_registration()}});
   const auto text = text_of("registrations/s1.json");

@@ -50,6 +50,27 @@ TEST(JsonView, Numbers) {
   }
 }
 
+TEST(JsonView, NumbersOf32Bits) {
+  const struct {
+    const char* json;
+    std::optional<std::uint32_t> value;
+    bool bad;
+  } rows[] = {
+      {"{}", {}, false},
+      {R"({"n":0})", 0, false},
+      {R"({"n":4294967295})", UINT32_MAX, false},
+      {R"({"n":4294967296})", {}, true},
+      {R"({"n":-1})", {}, true},
+      {R"({"n":1.5})", {}, true},
+      {R"({"n":257777777777777777777777777777770})", {}, true},
+  };
+  for (const auto& row : rows) {
+    const auto said =
+        problem_of(row.json, [&](const auto& v) { EXPECT_EQ(v.u32("n"), row.value) << row.json; });
+    EXPECT_EQ(!said.empty(), row.bad) << said;
+  }
+}
+
 TEST(JsonView, NamesKeyAndValue) {
   EXPECT_EQ(problem_of(R"({"a":{"b":-1}})", [](const auto& v) { (void)v.object("a").u64("b"); }),
             "a.b: -1, not a whole number from 0 to 2^64-1");
@@ -82,6 +103,8 @@ TEST(JsonView, OtherTypes) {
     EXPECT_EQ(v.objects("l").size(), 1U);
     EXPECT_TRUE(v.object("m").has("k"));
     EXPECT_FALSE(v.object("m").has("n")) << "null is absent";
+    EXPECT_EQ(v.object("m").keys(), (std::vector<std::string>{"k", "n"}));
+    EXPECT_TRUE(v.object("x").keys().empty());
     EXPECT_FALSE(v.object("x").has("k"));
     EXPECT_TRUE(v.object("m").present());
     EXPECT_FALSE(v.object("x").object("y").present());
