@@ -2,6 +2,7 @@
 #include "show/documents_json.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "base/clock.hpp"
 #include "base/utf8.hpp"
@@ -79,7 +80,9 @@ std::uint64_t Reader::number(const char* key) {
 
 unsigned Reader::count(const char* key) {
   const auto* value = find(key);
-  if (value == nullptr || !value->is_number_unsigned()) return refuse(key, "is not a count"), 0;
+  const bool good = value != nullptr && value->is_number_unsigned() &&
+                    *value <= std::numeric_limits<unsigned>::max();
+  if (!good) return refuse(key, "is not a count"), 0;
   return value->get<unsigned>();
 }
 

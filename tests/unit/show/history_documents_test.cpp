@@ -46,6 +46,7 @@ TEST(HistoryDocuments, WhatIsNoHistoryIsRefusedWithTheReason) {
               {with("/events/0", "none"), "an event: is not an object"},
               {with("/events/0/kind", "born"), "an event: kind has an unknown value"},
               {with("/events/0/times", -1), "an event: times is not a count"},
+              {with("/events/0/times", 4294967296), "an event: times is not a count"},
               {R"({"version": 1, "sandboxes": {}})", "sandboxes is not a list"}};
   for (const auto& row : rows) {
     const auto read = parse_history_document(row.text);
