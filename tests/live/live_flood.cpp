@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A guest that makes its VMM's threads name themselves without end: others are placed as usual, and
-// the daemon reads no more than a bounded number of files for it.
+// the daemon reads no more than a bounded number of files for it. What it could not hear it finds.
+#include <sys/prctl.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "proc/connector.hpp"
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/wait.hpp"
@@ -71,6 +75,32 @@ TEST_P(LiveFlood, OfNamesDelaysNobodyAndIsBounded) {
   EXPECT_EQ(daemon_->standing_complaints(), "");
   noisy->end();
   other->end();
+}
+
+/// Names a thread of its own until a listener that does not read has lost some of that.
+void overflow_listeners() {
+  auto connector = ProcConnector::open();
+  ASSERT_TRUE(connector) << connector.error().text;
+  std::string own(16, '\0');
+  ASSERT_EQ(::prctl(PR_GET_NAME, own.data()), 0);
+  for (bool lost = false; !lost;) {
+    for (int i = 0; i < 60'000; ++i) (void)::prctl(PR_SET_NAME, own.data());
+    const auto batch = connector->read();
+    ASSERT_TRUE(batch) << batch.error().text;
+    lost = batch->lost;
+  }
+}
+
+TEST_P(LiveFlood, WhatWasLostMeanwhileIsFound) {
+  start_daemon();
+  const auto sandbox = placed({.names = true, .standin = {{"MAX_VCPUS", "3"}}});
+  let_it_run();
+  ASSERT_EQ(::kill(daemon_->pid(), SIGSTOP), 0);
+  overflow_listeners();
+  sandbox->ask("hotplug");
+  ASSERT_EQ(::kill(daemon_->pid(), SIGCONT), 0);
+  EXPECT_EQ(settle(*sandbox), "");
+  EXPECT_EQ(sandbox->truth().vcpus.size(), 2U);
 }
 
 KCG_ON_BOTH_TREES(LiveFlood);

@@ -3,6 +3,8 @@
 // Limits in force on a real kernel: what is written reads back, holds real vCPUs, survives the
 // daemon, and who is killed for lack of memory is told of. v1 alone: the cgroup2 tree beside it has
 // neither cpu nor memory.
+#include <sys/mount.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -116,6 +118,26 @@ TEST_P(LiveLimits, WhatHappenedOutlivesPodAndDaemon) {
     EXPECT_NE(after.find(part), std::string::npos) << part << after;
   start_daemon();
   EXPECT_EQ(told(), after) << "the next daemon keeps it";
+}
+
+/// That its shim executes tells of the pod; of its containers only the bundles' directory tells.
+TEST_P(LiveLimits, ContainersAreFoundInWhatIsMountedLater) {
+  start_daemon();
+  const auto earlier = placed();  // so that the directory is watched
+  const auto bundles = std::filesystem::path(earlier->bundle()).parent_path().parent_path();
+  earlier->end();
+  ASSERT_EQ(gone(*earlier), "");
+  ASSERT_EQ(::mount("none", bundles.c_str(), "tmpfs", 0, nullptr), 0);
+  {
+    const auto sandbox = placed();
+    ASSERT_TRUE(daemon_rests());
+    add_container(*sandbox, "one", 128 * kMib, 50'000);
+    const auto quota = [&] { return file(*sandbox, "/vcpu", "cpu", "cpu.cfs_quota_us"); };
+    EXPECT_TRUE(wait_until([&] { return quota() == "50000"; })) << quota();
+    sandbox->end();
+    EXPECT_EQ(gone(*sandbox), "");
+  }
+  EXPECT_EQ(::umount2(bundles.c_str(), MNT_DETACH), 0);
 }
 
 TEST_P(LiveLimits, MemoryGrowsAndSurvivesTheDaemon) {
