@@ -18,7 +18,6 @@ SandboxObject::SandboxObject(sdbus::IConnection& connection, Context& context,
       context_(context),
       revision_(++context.revisions),
       view_(view) {
-  view_.threads.clear();
   registerAdaptor();
 }
 
@@ -32,10 +31,8 @@ void SandboxObject::announce() {
 void SandboxObject::retract() { getObject().emitInterfacesRemovedSignal(); }
 
 void SandboxObject::update(const SandboxView& after) {
-  SandboxView next = after;
-  next.threads.clear();
   const auto names = changed_properties(view_, after);
-  view_ = std::move(next);
+  view_ = after;
   revision_ = ++context_.revisions;
   if (names.empty()) return;
   const FreshView::Suspension quiet(context_.fresh);

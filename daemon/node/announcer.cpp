@@ -89,9 +89,8 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   const auto& observed = last.observed;
   const auto& want = last.want;
   if (!is_sandbox(observed, entry.record)) return;
-  auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
-  view.threads.clear();
-  const auto before = std::exchange(entry.view, std::move(view));
+  const auto before = std::exchange(
+      entry.view, make_view(observed, want, diff(observed, want), standing_of(entry.record)));
   const bool first = !std::exchange(entry.published, true);
   chronicle_.seen(entry.view);
   if (first)

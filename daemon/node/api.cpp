@@ -112,7 +112,9 @@ Result<SandboxView> NodeApi::view(const std::string& text) {
   if (!id) return forward(id.error());
   const auto& entry = *node_.sandboxes.find(*id);
   const auto seen = passes_.look(*id, entry);
-  return make_view(seen.observed, seen.want, seen.plan, standing_of(entry.record));
+  auto view = make_view(seen.observed, seen.want, seen.plan, standing_of(entry.record));
+  view.threads = thread_views(seen.observed, seen.want);
+  return view;
 }
 
 Result<std::vector<Planned>> NodeApi::planned(const std::string& text) const {

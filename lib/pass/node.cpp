@@ -49,6 +49,7 @@ Result<NodeInspection> inspect_node(const Config& config) {
       continue;
     }
     auto view = make_view(seen.observed, seen.want, seen.plan, standing_of(record));
+    view.threads = thread_views(seen.observed, seen.want);
     view.overhead_used = overhead_of(**found, view, record.trusted, assembled.inputs);
     node.sandboxes.push_back(
         {std::move(view),

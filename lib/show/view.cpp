@@ -2,6 +2,8 @@
 #include "show/view.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "kernel/limit_text.hpp"
@@ -15,14 +17,14 @@ namespace kcg {
 
 namespace {
 
-const WantedProcess::Member* wanted_member(const Desired& desired, const TaskKey& process,
-                                           const TaskKey& thread) {
-  for (const auto& wanted : desired.processes) {
-    if (wanted.key != process) continue;
-    for (const auto& member : wanted.threads)
-      if (member.key == thread) return &member;
-  }
-  return nullptr;
+/// By process and thread.
+using Members = std::map<std::pair<TaskKey, TaskKey>, const WantedProcess::Member*>;
+
+Members members_of(const Desired& desired) {
+  Members members;
+  for (const auto& wanted : desired.processes)
+    for (const auto& member : wanted.threads) members[{wanted.key, member.key}] = &member;
+  return members;
 }
 
 /// The hierarchy whose groups are shown: the first in which threads are placed one by one.
@@ -32,7 +34,7 @@ std::size_t shown_hierarchy(const Host& host) {
   return 0;
 }
 
-ThreadView thread_view(const Observed& observed, const Desired& desired, const Process& process,
+ThreadView thread_view(std::size_t shown, const Members& members, const Process& process,
                        const Thread& thread) {
   ThreadView view;
   view.pid = process.facts.key.pid;
@@ -42,11 +44,11 @@ ThreadView thread_view(const Observed& observed, const Desired& desired, const P
   view.by = thread.by;
   view.comm = thread.facts.comm;
   view.cpu_usec = thread.facts.cpu_ticks * kUsecPerTick;
-  const auto shown = shown_hierarchy(observed.host);
   const auto& groups = thread.facts.groups;
   if (shown < groups.size()) view.group_now = groups[shown];
-  const auto* member = wanted_member(desired, process.facts.key, thread.facts.key);
-  if (member == nullptr) return view;
+  const auto found = members.find({process.facts.key, thread.facts.key});
+  if (found == members.end()) return view;
+  const auto* member = found->second;
   view.placed = true;
   for (std::size_t i = 0; i < member->paths.size() && i < groups.size(); ++i)
     if (member->paths[i] && member->paths[i]->str() != groups[i]) view.placed = false;
@@ -242,16 +244,24 @@ SandboxView make_view(const Observed& observed, const Desired& desired, const Pl
       view.vmm_pid = process.facts.key.pid;
       view.hypervisor = process.hypervisor;
     }
-    for (const auto& thread : process.threads) {
+    for (const auto& thread : process.threads)
       view.vcpus += thread.cls == ThreadClass::vcpu ? 1U : 0U;
-      view.threads.push_back(thread_view(observed, desired, process, thread));
-    }
   }
   view.overhead_used = observed.measured.used;
   view.overhead_peak = observed.measured.peak;
   view.created = standing.created;
   view.conditions = standing.conditions;
   return view;
+}
+
+std::vector<ThreadView> thread_views(const Observed& observed, const Desired& desired) {
+  const auto shown = shown_hierarchy(observed.host);
+  const auto members = members_of(desired);
+  std::vector<ThreadView> views;
+  for (const auto& process : observed.processes)
+    for (const auto& thread : process.threads)
+      views.push_back(thread_view(shown, members, process, thread));
+  return views;
 }
 
 }  // namespace kcg

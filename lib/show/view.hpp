@@ -14,9 +14,12 @@
 
 namespace kcg {
 
-/// `plan`: what is between the two, whether it will be done or not.
+/// Without threads. `plan`: what is between the two, whether it will be done or not.
 [[nodiscard]] SandboxView make_view(const Observed& observed, const Desired& desired,
                                     const Plan& plan, const Standing& standing);
+/// For who asks about them: there may be thousands.
+[[nodiscard]] std::vector<ThreadView> thread_views(const Observed& observed,
+                                                   const Desired& desired);
 
 /// A bundle that is not managed, with the reason, for `list --all`.
 [[nodiscard]] SandboxView ignored_view(const Assembled& assembled);

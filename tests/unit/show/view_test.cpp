@@ -20,7 +20,9 @@ Scenario scenario(HierarchyMode mode = HierarchyMode::v2) {
 
 SandboxView view_of(SandboxWorld& world) {
   const auto round = world.look();
-  return make_view(round.observed, round.want, round.plan, standing_of(world.record));
+  auto view = make_view(round.observed, round.want, round.plan, standing_of(world.record));
+  view.threads = thread_views(round.observed, round.want);
+  return view;
 }
 
 const ThreadView& thread(const SandboxView& view, Pid tid) {
