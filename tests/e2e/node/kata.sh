@@ -20,6 +20,13 @@ shim_pid() { cat "$bundles/$(pod_id "$1")/shim.pid"; }
 
 container_pid() { cat "/run/kata-standin/$(container_id "$1" "$2")/pid"; }
 
+# grown POD: its hypervisor is so old that no clock of the daemon's leads to another look at it, and
+# what is seen of it from now on was told.
+grown() {
+  old() { (($(ps --no-headers -o etimes --pid "$(vmm_pid "$1")") > 35)); }
+  wait_for 60 "the hypervisor of pod $1 has grown up" old "$1"
+}
+
 # plug_vcpu POD SOCKET: numbers begin at 0; those that the VM began with are taken
 plug_vcpu() {
   qmp "$1" device_add "{\"driver\": \"host-x86_64-cpu\", \"id\": \"cpu-$2\", \"socket-id\": $2, \"core-id\": 0, \"thread-id\": 0}"

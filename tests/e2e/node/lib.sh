@@ -12,8 +12,11 @@ fail() {
 
 # wait_for SECONDS WHAT COMMAND...: until the command succeeds. The seconds are those of an idle
 # host; a busy one gets more.
-wait_for() {
-  local seconds=$(($1 * 3)) what=$2 end
+wait_for() { within $(($1 * 3)) "${@:2}"; }
+
+# within SECONDS WHAT COMMAND...: not a second more
+within() {
+  local seconds=$1 what=$2 end
   shift 2
   end=$((SECONDS + seconds))
   until "$@" >/dev/null 2>&1; do

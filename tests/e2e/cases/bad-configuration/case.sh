@@ -21,3 +21,8 @@ placed_in_one 1
 printf '[placement]\nthread_groups = true\n' >$file
 systemctl reload kata-cgroupd || fail "a good configuration is refused"
 placed 1
+
+# The signal does the same.
+printf '[placement]\nthread_groups = false\n' >$file
+systemctl kill --signal=HUP kata-cgroupd
+within 10 "the signal is answered" placed_in_one 1
