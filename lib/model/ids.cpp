@@ -69,24 +69,32 @@ Result<CgroupPath> CgroupPath::parse(std::string_view text) {
 Result<CgroupPath> CgroupPath::child(std::string_view name) const {
   const auto problem = component_problem(name);
   if (!problem.empty()) return fail(0, "cgroup name '{}' {}", escaped(name), problem);
-  return parse(fmt::format("{}/{}", is_root() ? "" : text_, name));
+  return parse(fmt::format("{}/{}", is_root() ? "" : *text_, name));
+}
+
+const std::string& CgroupPath::str() const {
+  static const std::string kRoot = "/";
+  return is_root() ? kRoot : *text_;
 }
 
 CgroupPath CgroupPath::parent() const {
-  const auto slash = text_.rfind('/');
-  return slash == 0 ? CgroupPath() : CgroupPath(text_.substr(0, slash));
+  const auto& text = str();
+  const auto slash = text.rfind('/');
+  return slash == 0 ? CgroupPath() : CgroupPath(text.substr(0, slash));
 }
 
 std::string_view CgroupPath::name() const {
-  return std::string_view(text_).substr(text_.rfind('/') + 1);
+  const std::string_view text = str();
+  return text.substr(text.rfind('/') + 1);
 }
 
 bool CgroupPath::within(const CgroupPath& above) const {
-  if (above.is_root() || text_ == above.text_) return true;
-  return text_.size() > above.text_.size() &&
-         text_.compare(0, above.text_.size(), above.text_) == 0 && text_[above.text_.size()] == '/';
+  if (above.is_root() || *this == above) return true;
+  const auto& text = str();
+  const auto& prefix = above.str();
+  return text.size() > prefix.size() && text.starts_with(prefix) && text[prefix.size()] == '/';
 }
 
-std::string CgroupPath::relative() const { return is_root() ? "." : text_.substr(1); }
+std::string CgroupPath::relative() const { return is_root() ? "." : text_->substr(1); }
 
 }  // namespace kcg

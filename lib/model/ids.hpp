@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -39,26 +40,31 @@ class SandboxId final {
 
 /// Value: a cgroup below the root of a hierarchy: "/" or "/a/b", lexically clean. No component is
 /// "." or "..", longer than 255 bytes, contains NUL or newline, or is named like a kernel file.
+/// Copies share their text: the same few paths stand in whatever is known of a sandbox.
 class CgroupPath final {
  public:
-  CgroupPath() : text_("/") {}
+  CgroupPath() = default;  ///< the root
   /// `text` must be clean already; lexical cleaning of OCI paths is in oci/cgroups_path.
   [[nodiscard]] static Result<CgroupPath> parse(std::string_view text);
   /// One component more; the same rules apply.
   [[nodiscard]] Result<CgroupPath> child(std::string_view name) const;
   [[nodiscard]] CgroupPath parent() const;
   [[nodiscard]] std::string_view name() const;
-  [[nodiscard]] bool is_root() const { return text_ == "/"; }
+  [[nodiscard]] bool is_root() const { return text_ == nullptr; }
   /// True for `above` itself and everything below it.
   [[nodiscard]] bool within(const CgroupPath& above) const;
-  [[nodiscard]] const std::string& str() const { return text_; }
+  [[nodiscard]] const std::string& str() const;
   /// For openat2 beneath a hierarchy's root: "a/b", or "." for the root.
   [[nodiscard]] std::string relative() const;
-  auto operator<=>(const CgroupPath&) const = default;
+  std::strong_ordering operator<=>(const CgroupPath& other) const {
+    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+  }
+  bool operator==(const CgroupPath& other) const { return (*this <=> other) == 0; }
 
  private:
-  explicit CgroupPath(std::string text) : text_(std::move(text)) {}
-  std::string text_;
+  explicit CgroupPath(std::string text)
+      : text_(std::make_shared<const std::string>(std::move(text))) {}
+  std::shared_ptr<const std::string> text_;  ///< nullptr: the root
 };
 
 /// Empty when `name` may be one component of a cgroup path, else the rule that it breaks.

@@ -2,6 +2,7 @@
 #include "observe/groups.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <set>
 #include <string>
@@ -16,6 +17,17 @@ namespace kcg {
 namespace {
 
 using Files = std::vector<std::string>;
+
+/// Value: a top group of ours, and those below it for the classes of threads, the same in each
+/// hierarchy.
+struct Top {
+  explicit Top(const CgroupPath& top) : path(top) {
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      classes[i] = class_path(top, kThreadClasses[i]);
+  }
+  CgroupPath path;
+  std::array<CgroupPath, std::size(kThreadClasses)> classes;
+};
 
 /// On v2 those of the whole threaded subtree, told by its top alone.
 constexpr const char* kProcesses = "cgroup.procs";
@@ -105,16 +117,16 @@ class Looker final {
     return true;
   }
 
-  void ours(const Hierarchy& h, const CgroupPath& path) {
-    const auto* top = look(h, path, own_files(h, true));
-    if (top == nullptr) return;
-    see_whether_occupied({h.name, path});
+  void ours(const Hierarchy& h, const Top& top) {
+    const auto* state = look(h, top.path, own_files(h, true));
+    if (state == nullptr) return;
+    see_whether_occupied({h.name, top.path});
     // Made after the mark of the one above, and looked at as found ones if that has gone since.
-    const bool made = top->mark || observed_.creation_recorded;
+    const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
-    for (const auto cls : kThreadClasses) {
-      look(h, class_path(path, cls), own_files(h, false, cls));
-      see_whether_occupied({h.name, class_path(path, cls)});
+    for (std::size_t i = 0; i < kThreadClasses.size(); ++i) {
+      look(h, top.classes[i], own_files(h, false, kThreadClasses[i]));
+      see_whether_occupied({h.name, top.classes[i]});
     }
   }
 
@@ -186,14 +198,14 @@ class Looker final {
 };
 
 /// Every directory where a top group of ours stands or may stand.
-std::vector<CgroupPath> tops_of(const Config& config, const SandboxId& id, const CgroupsPath& path,
-                                const Record& record) {
-  std::vector<CgroupPath> tops;
+std::vector<Top> tops_of(const Config& config, const SandboxId& id, const CgroupsPath& path,
+                         const Record& record) {
+  std::vector<Top> tops;
   for (const auto& [form, candidate] : candidate_paths(config, id, path)) {
     if (record.fixed && record.fixed->form != form) continue;
-    tops.push_back(candidate);
+    tops.emplace_back(candidate);
     const auto paths = layout_paths(config, id, path, form);
-    if (paths && paths->overhead) tops.push_back(paths->sandbox);
+    if (paths && paths->overhead) tops.emplace_back(paths->sandbox);
   }
   return tops;
 }
@@ -218,20 +230,24 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   Looker looker(tree, observed);
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
-  const auto tops = path ? tops_of(config, id, *path, record) : std::vector<CgroupPath>{};
+  const auto tops = path ? tops_of(config, id, *path, record) : std::vector<Top>{};
   for (const auto& h : observed.host.hierarchies) {
     // A group is looked at once: where more is known of it comes first.
     for (const auto& top : tops) looker.ours(h, top);
     for (const auto& ref : record.found_groups)
       if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
-    for (const auto& top : tops) looker.look(h, top.parent(), outer_files(h, top.parent(), true));
-    for (const auto& top : tops) looker.above(h, top.parent(), path->pod);
+    for (const auto& top : tops) {
+      const auto parent = top.path.parent();
+      looker.look(h, parent, outer_files(h, parent, true));
+    }
+    for (const auto& top : tops) looker.above(h, top.path.parent(), path->pod);
     if (!path) continue;
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, kata, true));
       if (!h.unified || path->driver != Driver::cgroupfs || !looker.devices(h, kata)) continue;
-      for (const auto& top : tops) (void)looker.devices(h, top);  // ignored: only Kata's matter
+      for (const auto& top : tops)
+        (void)looker.devices(h, top.path);  // ignored: only Kata's matter
     }
   }
 
