@@ -3,6 +3,11 @@
 // The connection to an engine's NRI socket: it comes, goes, is silent, breaks off and returns.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -32,6 +37,16 @@ class Nri : public ::testing::Test {
         rig_.loop(), config_,
         NriClientWiring{[this](const News& news) { news_.push_back(news); }, rig_.tell(),
                         [](const std::string&) {}, patience});
+  }
+  /// A socket that nobody listens at yet.
+  [[nodiscard]] Fd bound() const {
+    Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    config_.socket.copy(std::begin(address.sun_path), sizeof address.sun_path - 1);
+    const auto* const name = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket.get(), name, sizeof address), 0);
+    return socket;
   }
   void listen() { engine_ = std::make_unique<FakeEngine>(config_.socket); }
   /// The engine does this while our loop runs. What it throws is a failure.
@@ -101,6 +116,45 @@ TEST_F(Nri, ThatIsOffIsLeftAlone) {
   start();
   EXPECT_EQ(client_->state(), PartState::off);
   EXPECT_EQ(rig_.problem(), "");
+}
+
+/// Only root may say what a pod was granted: the socket's owner is whoever listens.
+TEST_F(Nri, OfSomebodyElseIsLeftAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto engine = bound();
+  std::thread([&] {  // the call itself changes this thread alone
+    EXPECT_EQ(::syscall(SYS_setresuid, -1, 65534, -1), 0);
+    EXPECT_EQ(::listen(engine.get(), 1), 0);
+  })
+      .join();
+  start();
+  EXPECT_EQ(client_->state(), PartState::down);
+  EXPECT_NE(rig_.problem().find("it belongs to uid 65534"), std::string::npos) << rig_.problem();
+}
+
+TEST_F(Nri, WhoListensLaterThanItBindsIsReached) {
+  const auto engine = bound();
+  start();
+  EXPECT_EQ(client_->state(), PartState::down);
+  ASSERT_EQ(::listen(engine.get(), 1), 0);
+  EXPECT_TRUE(rig_.until([&] {
+    pollfd caller{engine.get(), POLLIN, 0};
+    return ::poll(&caller, 1, 0) == 1;
+  }));
+}
+
+TEST_F(Nri, WorksOnlyWhenItHasToldAllPods) {
+  listen();
+  start();
+  settled_ = [&] { return !news_.empty(); };
+  engine_does([&] {
+    engine_->accept();
+    (void)engine_->call("Synchronize", nri::synchronize_call({{"p1"}}, {}, true));
+  });
+  EXPECT_EQ(client_->state(), PartState::down);
+  settled_ = [&] { return client_->state() == PartState::working; };
+  engine_does([&] { (void)engine_->call("Synchronize", nri::synchronize_call({{"p2"}}, {})); });
+  EXPECT_TRUE(lists("p2"));
 }
 
 TEST_F(Nri, IsReachedAgainWhenTheEngineRestarts) {
