@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A real process that the kernel kills for lack of memory is heard of through v1's eventfd.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -109,7 +110,7 @@ class OomOnV2 : public ::testing::Test {
     unified.unified = true;
     unified.mount_point = ground_.path();
     host_.hierarchies = {unified};
-    for (const char* pod : {"pod", "other"}) {
+    for (const char* pod : {"pod", "other", "third"}) {
       make_directories(ground_ / pod);
       kills(pod, 0, 0);
     }
@@ -126,6 +127,20 @@ class OomOnV2 : public ::testing::Test {
   Host host_;
   Rig rig_;
 };
+
+TEST_F(OomOnV2, AKillWhoseEventWasLostIsHeard) {
+  OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
+  watch.watch("S", {group("pod")});
+  watch.watch("busy", {group("other"), group("third")});
+  // More events than the kernel keeps; it folds equal neighbours, so they alternate.
+  const Fd other(::open((ground_ / "other/memory.events").c_str(), O_WRONLY | O_CLOEXEC));
+  const Fd third(::open((ground_ / "third/memory.events").c_str(), O_WRONLY | O_CLOEXEC));
+  for (int i = 0; i < 20'000; ++i)
+    ASSERT_EQ(::pwrite(i % 2 == 0 ? other.get() : third.get(), "low", 3, 0), 3);
+  kills("pod", 0, 1);
+  EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
+  EXPECT_EQ(rig_.count(HintKind::group, "busy"), 0);
+}
 
 TEST_F(OomOnV2, OnlyAKillIsNews) {
   OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
