@@ -171,6 +171,19 @@ TEST_F(Processes, ThatFloodCostAFractionAndHideNobody) {
   }
 }
 
+/// What it did before was dropped with the flood.
+TEST_F(Processes, ThatAreWatchedInAFloodAreLookedAt) {
+  SharedCount renames;
+  Helper quiet([] {});
+  const pid_t flood = spawn_flood(renames);
+  EXPECT_TRUE(rig_.until([&] {
+    watch_->unwatch_process(quiet.pid());
+    watch_->watch_process(quiet.pid());
+    return rig_.count(HintKind::thread, "", quiet.pid()) > 0;
+  }));
+  end(flood);
+}
+
 TEST(ProcessesWithoutConnector, AreFoundByScanning) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   // The socket does not exist in another network namespace. Only this thread goes there.
