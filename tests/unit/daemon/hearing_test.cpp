@@ -313,6 +313,31 @@ TEST_F(Hearing, AResyncIsBoundedWhereNothingWasLost) {
   EXPECT_EQ(follower_.looks, 4U) << "events were lost";
 }
 
+/// "x" waits for its turn behind two looks that take the share of this interval: a glance at its
+/// threads is no look.
+TEST_F(Hearing, AnEventDoesNotTakeTheLookOfAResync) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  const Pid vmm = placed();
+  for (const char* id : {"a", "b", "c"}) {
+    Registration one;
+    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
+    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
+  }
+  run();
+  follower_.looks = 0;
+  reconciler_->hint({HintKind::thread, "", vmm});
+  run();
+  ASSERT_EQ(follower_.looks, 0U) << "a glance will do";
+  follower_.costs = std::chrono::milliseconds(60);
+  for (int event = 0; event < 100 && follower_.looks == 0; ++event)
+    (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  run();
+  ASSERT_EQ(std::exchange(follower_.looks, 0), 2U);
+  reconciler_->hint({HintKind::thread, "", vmm});
+  run();
+  EXPECT_EQ(follower_.looks, 1U);
+}
+
 TEST_F(Hearing, LossesCauseOneFullLookPerSecond) {
   (void)placed();
   const auto began = clock_.now();
