@@ -91,11 +91,13 @@ bool Passes::glance(const SandboxId& id, Due why) {
   entry->news.reset();
   entry->stirred.clear();
   node_.scheduler.wake(id, seen.again);
+  node_.scheduler.glanced(id);
   return true;
 }
 
 /// One turn of a pass; a large VMM's takes several.
 PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
+  node_.scheduler.looked(id);
   auto task = order(entry, assembled);
   task.so_far = entry.so_far;
   if (entry.so_far.reading == Instant(0)) {

@@ -180,11 +180,7 @@ void Resync::end() {
   const auto ids = youngest_first();
   if (first) node_.chronicle.all_seen(ids);
   node_.scheduler.allow_background(at_leisure_ ? std::optional(share()) : std::nullopt);
-  for (const auto& id : ids) {
-    // An event that comes before its turn takes it; a glance would not do then.
-    if (auto* entry = node_.sandboxes.find(id)) entry->look_due = true;
-    node_.scheduler.due(id, first ? Due::event : Due::background, now);
-  }
+  for (const auto& id : ids) node_.scheduler.due(id, first ? Due::event : Due::background, now);
   for (const auto& act : std::exchange(early_, {})) act();
   if (std::exchange(again_, false)) resync();
   node_.turns.arm();

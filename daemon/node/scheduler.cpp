@@ -2,6 +2,7 @@
 #include "daemon/node/scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace kcg {
 
@@ -43,6 +44,8 @@ std::string_view name(Due why) {
 
 void Scheduler::due(const SandboxId& id, Due why, Instant now) {
   auto& sandbox = sandboxes_[id];
+  if (why == Due::background && sandbox.lane && *sandbox.lane != why && !sandbox.owed)
+    sandbox.owed = ++tickets_;
   if (sandbox.lane && *sandbox.lane <= why) return;
   if (why != Due::background) {
     const auto begin = std::max(sandbox.held, allowed(sandbox.budget, why, now));
@@ -53,6 +56,7 @@ void Scheduler::due(const SandboxId& id, Due why, Instant now) {
 
 /// One that becomes more urgent keeps its ticket, and with it its age.
 void Scheduler::enqueue(const SandboxId& id, Sandbox& sandbox, Due why) {
+  if (sandbox.lane == Due::background) sandbox.owed = sandbox.ticket;
   if (sandbox.lane)
     leave_lane(sandbox);
   else
@@ -65,6 +69,19 @@ void Scheduler::leave_lane(Sandbox& sandbox) {
   if (!sandbox.lane) return;
   lanes_[static_cast<std::size_t>(*sandbox.lane)].erase(sandbox.ticket);
   sandbox.lane.reset();
+}
+
+void Scheduler::looked(const SandboxId& id) {
+  if (const auto it = sandboxes_.find(id); it != sandboxes_.end()) it->second.owed.reset();
+}
+
+void Scheduler::glanced(const SandboxId& id) {
+  const auto it = sandboxes_.find(id);
+  if (it == sandboxes_.end() || !it->second.owed || it->second.lane) return;
+  auto& sandbox = it->second;
+  sandbox.ticket = *std::exchange(sandbox.owed, std::nullopt);
+  sandbox.lane = Due::background;
+  lanes_[static_cast<std::size_t>(Due::background)].emplace(sandbox.ticket, id);
 }
 
 void Scheduler::covered(const SandboxId& id) {

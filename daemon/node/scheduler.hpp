@@ -59,6 +59,11 @@ class Scheduler final {
   void resume(const SandboxId& id, Due why) { enqueue(id, sandboxes_[id], why); }
   /// Its passes fail: hints cause none before `until`.
   void hold(const SandboxId& id, Instant until) { sandboxes_[id].held = until; }
+  /// A whole look is under way: what the background owed it has come.
+  void looked(const SandboxId& id);
+  /// It had its turn, and a glance did: the background look that an event came before is still to
+  /// come, at its old place.
+  void glanced(const SandboxId& id);
   /// What was heard so far needs no pass of its own: one that sees it is under way.
   void covered(const SandboxId& id);
   /// The sandbox's one timer; nullopt: none.
@@ -90,8 +95,9 @@ class Scheduler final {
   static constexpr std::size_t kJobs = kLanes;  ///< the lane of jobs
   /// Value: one sandbox.
   struct Sandbox {
-    std::optional<Due> lane;   ///< where it waits
-    std::uint64_t ticket = 0;  ///< its place there
+    std::optional<Due> lane;            ///< where it waits
+    std::uint64_t ticket = 0;           ///< its place there
+    std::optional<std::uint64_t> owed;  ///< its place in the background lane, while in another one
     std::optional<Instant> wakes;
     Instant held{0};
     Budget budget;

@@ -168,7 +168,6 @@ Status NodeRuntime::start_vmm() {
   if (auto done = write_pid(saved.vmm); !done) return done;
   if (auto ready = Qmp::connect(places(kata_).qmp()); !ready) return forward(ready.error());
   log("QEMU answers");
-  pause_for(settings_.save_time);
   if (auto done = resources_changed(saved); !done) return done;
   return save_state(kata_, saved);
 }

@@ -25,7 +25,6 @@ const SettingTexts& defaults() {
       {"PINNING", "false"},        // true: enable_vcpus_pinning
       {"DELETE_SECONDS", "0"},     // how long a container that has ended stays in Kata's files, and
                                    // then its bundle
-      {"SAVE_SECONDS", "0"},       // how long QEMU runs before Kata writes that it does
       {"CONTAINER", "idle"},       // what a container's process does: idle, or spin
       {"PAUSED", "false"},         // true: the VM waits for QMP's "cont"
       {"THREAD_NAMES", "false"}};  // Kata names the threads of QEMU only when it is debugged
@@ -113,7 +112,6 @@ Result<NodeSettings> parse_settings(const SettingTexts& texts) {
   settings.hugepages = read.flag("HUGEPAGES");
   settings.paused = read.flag("PAUSED");
   settings.spinning_container = read.one_of("CONTAINER", "idle", "spin");
-  settings.save_time = std::chrono::seconds(read.number("SAVE_SECONDS"));
   settings.delete_time = std::chrono::seconds(read.number("DELETE_SECONDS"));
   if (!read.status()) return forward(read.status().error());
   return settings;

@@ -24,7 +24,6 @@ struct NodeSettings {
   bool hugepages = false;
   bool paused = false;
   bool spinning_container = false;
-  std::chrono::seconds save_time{0};
   std::chrono::seconds delete_time{0};
 };
 

@@ -135,6 +135,42 @@ TEST(Scheduler, BackgroundLooksTakeWhatIsAllowedAndGoOnLater) {
   EXPECT_EQ(look(), "a") << "events are not bounded";
 }
 
+TEST(Scheduler, AGlanceOwesTheLookThatAnEventCameBefore) {
+  Scheduler scheduler;
+  for (const auto* one : {"a", "b", "c"}) scheduler.due(id(one), Due::background, kNow);
+  scheduler.due(id("a"), Due::event, kNow);
+  EXPECT_EQ(next(scheduler, kNow), "a");
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(turns(scheduler, kNow), (Turns{"a~", "b~", "c~"})) << "at its old place";
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(next(scheduler, kNow), "") << "once";
+
+  scheduler.due(id("a"), Due::event, kNow);
+  scheduler.due(id("a"), Due::background, kNow);
+  EXPECT_EQ(next(scheduler, kNow), "a");
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(next(scheduler, kNow), "a~") << "it became due while an event waited";
+
+  scheduler.due(id("a"), Due::background, kNow);
+  scheduler.due(id("a"), Due::event, kNow);
+  EXPECT_EQ(next(scheduler, kNow), "a");
+  scheduler.looked(id("a"));
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(next(scheduler, kNow), "") << "a whole look has come";
+}
+
+TEST(Scheduler, AGlanceTakesNoPlaceFromWhatCameMeanwhile) {
+  Scheduler scheduler;
+  scheduler.due(id("a"), Due::background, kNow);
+  scheduler.due(id("a"), Due::event, kNow);
+  EXPECT_EQ(next(scheduler, kNow), "a");
+  scheduler.due(id("a"), Due::placement, kNow);
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(next(scheduler, kNow), "a!");
+  scheduler.glanced(id("a"));
+  EXPECT_EQ(next(scheduler, kNow), "a~");
+}
+
 TEST(Scheduler, AfterALossBackgroundLooksAreNotBounded) {
   Scheduler scheduler;
   scheduler.allow_background(Instant(0));
