@@ -59,17 +59,6 @@ class LiveLimits : public LiveTest {
   [[nodiscard]] static std::string limit(std::uint64_t mib) {
     return std::to_string((kBootMib + mib) * kMib);
   }
-  /// Waits until the daemon has nothing more to look at: from then on only an event wakes it.
-  [[nodiscard]] bool daemon_rests() const {
-    auto used = cpu_time(daemon_->pid());
-    auto since = steady_clock::now();
-    return wait_until([&] {
-      const auto now = cpu_time(daemon_->pid());
-      if (now != used) since = steady_clock::now();
-      used = now;
-      return steady_clock::now() - since > std::chrono::milliseconds(1500);
-    });
-  }
   [[nodiscard]] std::string memory(const Sandbox& sandbox) const {
     return file(sandbox, "", "memory", "memory.limit_in_bytes");
   }

@@ -209,41 +209,27 @@ TEST_F(ShortageOfGroups, OfDescriptorsForOomEventsIsToldAndOvercome) {
             0);
 }
 
-TEST_F(Shortage, OfDescriptorsSaysNothingAboutAProcess) {
-  EXPECT_EQ(apart([] {
-              limit_cpu(2);
-              Rig rig;
-              auto proc = KernelProc::open().value();
-              Helper helper([] {});
-              const auto process = proc->stat(helper.pid()).value().key;
-              PidWatch ends(rig.loop(), *proc, rig.sink(), rig.tell());
-              limit_files();
-              ends.watch("S", process);
-              EXPECT_EQ(rig.count(HintKind::process_end, "S", process.pid), 0) << "it lives";
-              free_files();
-              expect_told_once(rig, "Too many open files");
-              helper.end();
-              EXPECT_TRUE(rig.hears(HintKind::process_end, "S", process.pid));
-            }),
-            0);
-}
-
-TEST_F(Shortage, OfDescriptorsHidesNoEnd) {
-  EXPECT_EQ(apart([] {
-              limit_cpu(2);
-              Rig rig;
-              auto proc = KernelProc::open().value();
-              Helper helper([] {});
-              const auto process = proc->stat(helper.pid()).value().key;
-              PidWatch ends(rig.loop(), *proc, rig.sink(), rig.tell());
-              limit_files();
-              ends.watch("S", process);
-              helper.end();
-              free_files();
-              expect_told_once(rig, "Too many open files");
-              EXPECT_TRUE(rig.hears(HintKind::process_end, "S", process.pid));
-            }),
-            0);
+/// Whether it ends meanwhile or afterwards.
+TEST_F(Shortage, OfDescriptorsHidesNoEndAndMakesNone) {
+  for (const bool meanwhile : {false, true})
+    EXPECT_EQ(apart([meanwhile] {
+                limit_cpu(2);
+                Rig rig;
+                auto proc = KernelProc::open().value();
+                Helper helper([] {});
+                const auto process = proc->stat(helper.pid()).value().key;
+                PidWatch ends(rig.loop(), *proc, rig.sink(), rig.tell());
+                limit_files();
+                ends.watch("S", process);
+                EXPECT_EQ(rig.count(HintKind::process_end, "S", process.pid), 0) << "it lives";
+                if (meanwhile) helper.end();
+                free_files();
+                expect_told_once(rig, "Too many open files");
+                if (!meanwhile) helper.end();
+                EXPECT_TRUE(rig.hears(HintKind::process_end, "S", process.pid));
+              }),
+              0)
+        << meanwhile;
 }
 
 TEST_F(Shortage, OfDescriptorsForMountsIsOvercome) {

@@ -48,6 +48,17 @@ class LiveTest : public testing::TestWithParam<Tree> {
     EXPECT_TRUE(wait_until(
         [&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
   }
+  /// Waits until the daemon has nothing more to look at: from then on only an event wakes it.
+  [[nodiscard]] bool daemon_rests() const {
+    auto used = cpu_time(daemon_->pid());
+    auto since = std::chrono::steady_clock::now();
+    return wait_until([&] {
+      const auto now = cpu_time(daemon_->pid());
+      if (now != used) since = std::chrono::steady_clock::now();
+      used = now;
+      return std::chrono::steady_clock::now() - since > std::chrono::milliseconds(1500);
+    });
+  }
   [[nodiscard]] bool v1() const { return GetParam() == Tree::v1; }
 
   std::unique_ptr<Node> node_;
