@@ -25,4 +25,4 @@ placed 1
 # The signal does the same.
 printf '[placement]\nthread_groups = false\n' >$file
 systemctl kill --signal=HUP kata-cgroupd
-within 10 "the signal is answered" placed_in_one 1
+placed_in_one 1
