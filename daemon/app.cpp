@@ -43,15 +43,14 @@ struct Signals {
   Source terminate, interrupt, reload;
 };
 
-Result<Signals> answer_signals(Loop& loop, NodeApi& api, const Log& log) {
+Result<Signals> answer_signals(Loop& loop, NodeApi& api) {
   const auto stop = [&loop] { loop.exit(0); };
   auto terminate = loop.on_signal(SIGTERM, stop);
   if (!terminate) return forward(terminate.error());
   auto interrupt = loop.on_signal(SIGINT, stop);
   if (!interrupt) return forward(interrupt.error());
-  auto reload = loop.on_signal(SIGHUP, [&api, &log] {
-    const auto done = api.reload();  // which says what has changed
-    if (!done) log.error(fmt::format("configuration kept as it was: {}", done.error().text));
+  auto reload = loop.on_signal(SIGHUP, [&api] {
+    (void)api.reload();  // ignored: it says what has changed, or what is wrong
   });
   if (!reload) return forward(reload.error());
   return Signals{std::move(*terminate), std::move(*interrupt), std::move(*reload)};
@@ -165,7 +164,7 @@ Result<int> run_daemon(const Options& options, const Config& config) {
                 {[&reconciler](const nri::News& news) { reconciler.pods_told(news); },
                  health.part("NRI"), health.part("NRI's socket")});
   health.link("NRI", [&nri] { return nri.state(); });
-  auto signals = answer_signals(**loop, api, log);
+  auto signals = answer_signals(**loop, api);
   if (!signals) return forward(signals.error());
   notifier.feed_watchdog();
 

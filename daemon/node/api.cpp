@@ -250,7 +250,10 @@ Status NodeApi::in_background(std::function<bool()> slice) {
 Status NodeApi::reload() {
   if (!read_config_) return {};
   auto next = read_config_();
-  if (!next) return fail(code(ManagerError::config), "{}", next.error().text);
+  if (!next) {  // also for the journal: what a caller is told may not get there
+    node_.world.log.error(fmt::format("configuration kept as it was: {}", next.error().text));
+    return fail(code(ManagerError::config), "{}", next.error().text);
+  }
   auto reloaded = after_reload(node_.config, *next);
   for (const auto& key : reloaded.needs_restart)
     node_.world.log.warning(fmt::format("{} changed: it is applied at the next start", key));

@@ -16,7 +16,8 @@ run_pod 1
 placed_in_one 1
 printf '[placement]\nthread_grups = true\n' >$file
 refused systemctl reload kata-cgroupd
-wait_for 30 "the mistake is named again" named 2
+kept() { journal --unit=kata-cgroupd | grep "configuration kept as it was: $file:2: placement.thread_grups"; }
+wait_for 30 "the mistake is named again" kept
 placed_in_one 1
 printf '[placement]\nthread_groups = true\n' >$file
 systemctl reload kata-cgroupd || fail "a good configuration is refused"
