@@ -20,6 +20,21 @@ shim_pid() { cat "$bundles/$(pod_id "$1")/shim.pid"; }
 
 container_pid() { cat "/run/kata-standin/$(container_id "$1" "$2")/pid"; }
 
+# begin_paused POD: with PAUSED=true: its hypervisor does nothing before it is in its place.
+begin_paused() {
+  run_pod "$1"
+  waits() { [[ $(group_of "$(vmm_pid "$1")") == "$(sandbox_group "$1")/vmm" ]]; }
+  wait_for 30 "the paused hypervisor of pod $1 is placed" waits "$1"
+  qmp "$1" cont
+}
+
+# touched POD: with GUEST=touch: all of the guest's memory is in use.
+touched() {
+  local pages=$((($(<"/run/pods/$1/boot") - 4) * 256))
+  resident() { (($(awk '{ print $2 }' "/proc/$(vmm_pid "$1")/statm") > pages)); }
+  wait_for 60 "the guest of pod $1 has touched its memory" resident "$1"
+}
+
 # grown POD: its hypervisor is so old that no clock of the daemon's leads to another look at it, and
 # what is seen of it from now on was told.
 grown() {

@@ -7,13 +7,9 @@ start_daemon
 # lives POD: with all of its memory in use
 lives() {
   local vmm
-  run_pod "$1"
-  waits() { [[ $(group_of "$(vmm_pid "$1")") == "$(sandbox_group "$1")/vmm" ]]; }
-  wait_for 30 "the paused VMM is placed" waits "$1"
-  qmp "$1" cont
+  begin_paused "$1"
   vmm=$(vmm_pid "$1")
-  touched() { (($(awk '{ print $2 }' "/proc/$vmm/statm") > 380 * 256)); }
-  wait_for 60 "the guest has touched its memory" touched
+  touched "$1"
   placed "$1"
   say "$(cgctl explain "$(pod_id "$1")" | grep memory.max || true)"
   equal "kills" "$(value "$(sandbox_group "$1")" memory.events | sed -n 's/^oom_kill //p')" 0

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
+# All of their memory: how much of it is in use when they are given back decides what is told.
+kata_settings GUEST=touch PAUSED=true
 start_daemon
-run_pod 1
+begin_paused 1
 run_container 1 first 128 50000
 driver=cgroupfs
-run_pod 2
+begin_paused 2
 run_container 2 first 128 50000
-for pod in 1 2; do placed "$pod"; done
+for pod in 1 2; do
+  touched "$pod"
+  placed "$pod"
+done
 hypervisors() { for pod in 1 2; do vmm_pid "$pod"; done; }
 before=$(hypervisors)
 
