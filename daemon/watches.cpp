@@ -32,21 +32,26 @@ void add_children(const Hierarchy& h, const SandboxId& id, const CgroupsPath& pa
     if (state.mark == id.str()) add(ref.path);
 }
 
-/// Kata's own groups, their making, our top group's population, and the limits of all of ours: who
-/// changes one is heard at once.
+/// Ours, to the end: the population of the top one and the limits of all. Who changes one, or
+/// leaves last, is heard at once.
+void add_ours(const SandboxId& id, const Observed& observed, std::vector<GroupFile>& files) {
+  for (const auto& [ref, state] : observed.groups) {
+    if (state.mark != id.str()) continue;
+    if (state.file("cgroup.subtree_control")) files.push_back({ref, kPopulation});
+    if (limits_something(state)) files.push_back({ref, kLimitFiles});
+  }
+}
+
+/// Ours, and as long as a bundle says where they are: Kata's own groups, and their making.
 std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
   std::vector<GroupFile> files;
+  add_ours(id, observed, files);
   const auto& path = observed.cgroups_path;
   if (!path) return files;
   const auto& hierarchies = observed.host.hierarchies;
   for (const auto& h : hierarchies)
     for (const auto& kata : kata_paths(id, *path)) files.push_back({{h.name, kata}, kTaskFiles});
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
-  for (const auto& [ref, state] : observed.groups) {
-    if (state.mark != id.str()) continue;
-    if (state.file("cgroup.subtree_control")) files.push_back({ref, kPopulation});
-    if (limits_something(state)) files.push_back({ref, kLimitFiles});
-  }
   return files;
 }
 

@@ -78,8 +78,8 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& file
 }
 
 /// An error: there is no room. That there is no such file is none.
-Status GroupWatch::listen(const std::string& id, const GroupFile& file,
-                          std::optional<bool> populated, Watched& watched) {
+Status GroupWatch::listen(const std::string& id, const GroupFile& file, bool populated,
+                          Watched& watched) {
   const auto path = path_of(host_, file);
   if (!path) return {};
   const auto [known, fresh] = watched.try_emplace({*path, file.file});
@@ -137,7 +137,7 @@ Status GroupWatch::retry() {
     Watched watched;
     for (const auto& [file, wd] : std::map<GroupFile, int>(files_[id]))
       if (wd == kRefused)
-        if (auto heard = listen(id, file, std::nullopt, watched); !heard) return heard;
+        if (auto heard = listen(id, file, false, watched); !heard) return heard;
     refused_.erase(id);
     sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
   }
@@ -167,8 +167,8 @@ GroupWatch::Ids GroupWatch::concerned(const Listeners& listeners, std::uint32_t 
   // Our own moves raise it, too, and are heard some milliseconds after the look that saw them.
   if (!listeners.population.empty()) {
     const auto now = ended ? std::nullopt : populated_by(listeners.population_file);
-    for (const auto& [id, known] : listeners.population)
-      if (!now || now != known) ids.insert(id);
+    for (const auto& [id, seen] : listeners.population)
+      if (!seen || !now.value_or(false)) ids.insert(id);
   }
   if ((mask & (IN_CREATE | IN_DELETE)) == 0) return ids;
   for (const auto child : {std::string_view(), name})

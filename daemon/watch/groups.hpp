@@ -45,8 +45,9 @@ class GroupWatch final {
 
   /// From now on exactly these files are watched for `id`. Files that do not exist are left out;
   /// naming one again after its group was made anew watches the new one. What there is no room for
-  /// is tried again, and a hint follows when it has worked. A kPopulation wakes nobody who knows it
-  /// already: `populated` are the groups in which a task was seen last.
+  /// is tried again, and a hint follows when it has worked. A kPopulation wakes nobody who has seen
+  /// a task where one is now: `populated` are the groups in which one was seen last. Who comes and
+  /// goes between two looks is told.
   void watch(const std::string& id, const std::vector<GroupFile>& files,
              const std::set<GroupRef>& populated = {});
   /// Tells at once what the kernel has told so far.
@@ -58,11 +59,11 @@ class GroupWatch final {
   using Ids = std::set<std::string>;
   /// Value: the sandboxes that one watch concerns.
   struct Listeners {
-    Ids tasks;                                              ///< a directory: writes that move
-    Ids limits;                                             ///< the same: writes to its limits
-    std::map<std::string, Ids, std::less<>> children;       ///< the same: by GroupFile::child
-    std::map<std::string, std::optional<bool>> population;  ///< it watches that: what is known
-    std::string population_file;                            ///< path
+    Ids tasks;                                         ///< a directory: writes that move
+    Ids limits;                                        ///< the same: writes to its limits
+    std::map<std::string, Ids, std::less<>> children;  ///< the same: by GroupFile::child
+    std::map<std::string, bool> population;            ///< it watches that: a task was seen in it
+    std::string population_file;                       ///< path
     [[nodiscard]] bool empty() const {
       return tasks.empty() && limits.empty() && children.empty() && population.empty();
     }
@@ -74,8 +75,8 @@ class GroupWatch final {
   void on_event(int wd, std::uint32_t mask, std::string_view name);
   [[nodiscard]] static Ids concerned(const Listeners& listeners, std::uint32_t mask,
                                      std::string_view name);
-  [[nodiscard]] Status listen(const std::string& id, const GroupFile& file,
-                              std::optional<bool> populated, Watched& watched);
+  [[nodiscard]] Status listen(const std::string& id, const GroupFile& file, bool populated,
+                              Watched& watched);
   void drop(const std::string& id, const GroupFile& file, int wd);
   [[nodiscard]] Status retry();
 

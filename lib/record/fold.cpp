@@ -147,6 +147,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
 
   const bool blocked = failed_removals(report) > 0;
   record.retries.removals = blocked ? record.retries.removals + 1 : 0;
+  record.retries.end_is_told = observed.host.unified();
   const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.retries.moves = early ? record.retries.moves + 1 : 0;
   const bool waits = waits_for_scope(record.scope.pending);

@@ -12,8 +12,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Instant kMoveRetry = milliseconds(6);
-/// After that many doublings it is said. On v1 nobody tells when a group has become empty.
-constexpr Instant kBlockedPause = std::chrono::seconds(5);
+/// After that many doublings it is said. On v1 nobody tells when a group has become empty, and on
+/// v2 nobody when a group below ours, in which nobody was, has gone.
+constexpr Instant kBlockedPause = seconds(5);
+constexpr Instant kToldPause = seconds(60);
 constexpr Instant kLongestRemovalPause = milliseconds(1 << (kRemovalTries - 1));
 /// What could not be read is read again after this, doubling up to half a minute.
 constexpr Instant kUnreadRetry = milliseconds(50);
@@ -46,7 +48,7 @@ std::optional<Instant> ScopeTries::wake(Instant now) const {
 }
 
 std::optional<Instant> Retries::wake(Instant now) const {
-  if (removals > kRemovalTries) return now + kBlockedPause;
+  if (removals > kRemovalTries) return now + (end_is_told ? kToldPause : kBlockedPause);
   if (removals > 0) return now + doubled(milliseconds(1), removals - 1, kLongestRemovalPause);
   if (moves > 0 && moves <= kMoveTries) return now + kMoveRetry;
   return std::nullopt;

@@ -82,7 +82,8 @@ struct ScopeTries {
 /// Value: how often in a row the kernel has refused what it grants a moment later.
 struct Retries {
   unsigned removals = 0;
-  unsigned moves = 0;  ///< EINVAL: the task was still being created
+  unsigned moves = 0;        ///< EINVAL: the task was still being created
+  bool end_is_told = false;  ///< v2: who leaves a group last is heard of
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Retries&) const = default;
 };

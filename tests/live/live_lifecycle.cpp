@@ -33,6 +33,8 @@ class LiveLifecycle : public LiveTest {
   }
 };
 
+class LiveLifecycleV1 : public LiveLifecycle {};
+
 TEST_P(LiveLifecycle, VmmFoundLateIsPlacedWhenAsked) {
   const auto sandbox = node_->sandbox({.vcpus = 2, .standin = {{"HELPER", "1"}}});
   sandbox->start();
@@ -156,9 +158,10 @@ TEST_P(LiveLifecycle, VmmKilledUnderALivingShim) {
   EXPECT_EQ(gone(*sandbox), "");
 }
 
-/// On v1 nothing else tells: Kata's state does not change, and the kernel's events of processes are
-/// not to be had. What is looked at because of a timer, and not of a change, does not count.
-TEST_P(LiveLifecycle, TheEndOfAVmmIsHeardByItsDescriptor) {
+/// Nothing else tells: Kata's state does not change, the kernel's events of processes are not to be
+/// had, and no group of v1 tells that it has run empty. What is looked at because of a timer, and
+/// not of a change, does not count.
+TEST_P(LiveLifecycleV1, TheEndOfAVmmIsHeardByItsDescriptor) {
   start_daemon({.arguments = {"--log-level", "debug"},
                 .wrapper = {"/usr/bin/setpriv", "--bounding-set", "-net_admin"}});
   const auto sandbox = placed();
@@ -191,6 +194,35 @@ TEST_P(LiveLifecycle, OrphanedVmmStaysUntilItEnds) {
   }
   EXPECT_EQ(::kill(truth.vmm, SIGKILL), 0);
   sandbox->remove_files();
+  EXPECT_EQ(gone(*sandbox), "");
+}
+
+/// Nothing else tells: Kata's state stays as it is.
+TEST_P(LiveLifecycle, AHelperThatComesLateIsPlacedByItsExec) {
+  start_daemon();
+  const auto sandbox = placed();
+  let_it_run();
+  EXPECT_TRUE(daemon_rests());
+  sandbox->ask("start-helper");
+  EXPECT_EQ(settle(*sandbox), "");
+  EXPECT_FALSE(sandbox->truth().helpers.empty());
+}
+
+/// Nobody but the groups that it is in tells of its end.
+TEST_P(LiveLifecycle, WhoOutlivesShimAndVmmIsWaitedFor) {
+  start_daemon();
+  const auto sandbox = placed({.standin = {{"HELPER", "1"}}});
+  const auto truth = sandbox->truth();
+  ASSERT_FALSE(truth.helpers.empty());
+  sandbox->shim().signal(SIGKILL);
+  ASSERT_TRUE(sandbox->shim().wait(kPatience).has_value());
+  ASSERT_EQ(::kill(truth.vmm, SIGKILL), 0);
+  sandbox->remove_files();
+  EXPECT_TRUE(wait_until([&] {
+    return daemon_->log().find("RemovalBlocked") != std::string::npos;
+  })) << "its tries are used up";
+  EXPECT_TRUE(has_groups(*sandbox));
+  for (const int helper : truth.helpers) ASSERT_EQ(::kill(helper, SIGKILL), 0);
   EXPECT_EQ(gone(*sandbox), "");
 }
 
@@ -332,6 +364,7 @@ TEST_P(LiveLifecycle, AStormOfKillsLosesAndLeaksNothing) {
 }
 
 KCG_ON_BOTH_TREES(LiveLifecycle);
+KCG_ON_TREE(LiveLifecycleV1, v1);
 
 }  // namespace
 }  // namespace kcg::live

@@ -30,7 +30,7 @@ moves itself, forks a real QEMU and writes Kata's state as the real one does.
   containerd-shim-kata-v2 --help
 
 Commands: status | threads | pullback-vcpus | pullback-vmm | move-self | make-groups | remove-groups |
-  kill-vmm | hotplug | cpuset LIST | open-device PATH | fill-memory MIB | save | die-first
+  kill-vmm | start-helper | hotplug | cpuset LIST | open-device PATH | fill-memory MIB | save | die-first
   create ID       a container of the sandbox, from the bundle ID beside ours
   start ID | stop ID   its process begins; has exited (its state says so, it still counts)
   update ID [cpus=LIST] [quota=US] [memory=BYTES]   changes its resources

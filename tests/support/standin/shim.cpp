@@ -116,11 +116,8 @@ Status Shim::move_self() {
 }
 
 Status Shim::start_processes() {
-  if (options_.helper) {
-    auto helper = start_helper(options_, {});
-    if (!helper) return forward(helper.error());
-    helper_ = *helper;
-  }
+  if (options_.helper)
+    if (auto done = start_a_helper(); !done) return done;
   Fd socket;
   if (options_.qmp) {
     auto listening = listen_at(places(options_).qmp());
@@ -138,6 +135,13 @@ Status Shim::start_processes() {
   if (!options_.sandbox_cgroup_only && qmp_)
     if (auto done = pull_back_vcpus(); !done) return done;
   return save("running");
+}
+
+Status Shim::start_a_helper() {
+  auto helper = start_helper(options_, {});
+  if (!helper) return forward(helper.error());
+  helper_ = *helper;
+  return {};
 }
 
 Status Shim::save(const char* state) {

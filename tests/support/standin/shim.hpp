@@ -34,6 +34,7 @@ class Shim final {
   [[nodiscard]] Status make_groups();
   [[nodiscard]] Status move_self();
   [[nodiscard]] Status start_processes();
+  [[nodiscard]] Status start_a_helper();
   [[nodiscard]] Status save(const char* state);
   [[nodiscard]] Status answer_one();
 

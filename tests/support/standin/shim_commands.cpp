@@ -71,6 +71,7 @@ Status Shim::act(const std::vector<std::string>& words) {
   if (verb == "make-groups") return make_groups();
   if (verb == "remove-groups") return group_.remove();
   if (verb == "kill-vmm") return kill_vmm();
+  if (verb == "start-helper") return start_a_helper();
   if (rest.empty()) return fail(0, "{}: unknown command, or it needs more words; see --help", verb);
   if (verb == "create") return create_container(rest[0]);
   if (verb == "start") return set_state(rest[0], "running");

@@ -251,6 +251,7 @@ TEST(Fold, ATaskThatIsBeingCreatedIsTriedFiveTimes) {
 
 TEST(Fold, ABusyGroupIsRetriedTenTimesAndThenSaid) {
   Case one;
+  one.observed.host.mode = HierarchyMode::v1;
   one.observed.gone = true;
   one.result(op::Remove{}, Outcome::failed, EBUSY);
   Instant delay = 1ms;
@@ -267,6 +268,15 @@ TEST(Fold, ABusyGroupIsRetriedTenTimesAndThenSaid) {
   (void)one.fold();
   EXPECT_EQ(one.names(), Names{});
   EXPECT_EQ(one.record.retries.removals, 0U);
+}
+
+TEST(Fold, ABusyGroupThatTellsWhenItIsEmptyIsHardlyAsked) {
+  Case one;
+  one.observed.gone = true;
+  one.observed.host.mode = HierarchyMode::v2;
+  one.result(op::Remove{}, Outcome::failed, EBUSY);
+  for (int i = 0; i < 10; ++i) (void)one.fold();
+  EXPECT_EQ(one.fold().follow_up.retry_at, kNow + 60s);
 }
 
 TEST(Fold, ForgottenWhenGoneAndNothingIsLeft) {

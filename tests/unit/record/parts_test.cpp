@@ -74,6 +74,8 @@ TEST(RecordParts, WhatTheKernelRefusesIsTriedAFewTimes) {
   EXPECT_EQ(retries.wake(kNow), Due(kNow + 8ms));
   retries.removals = kRemovalTries + 1;
   EXPECT_EQ(retries.wake(kNow), Due(kNow + 5s)) << "for it may never be told that it is empty";
+  retries.end_is_told = true;
+  EXPECT_EQ(retries.wake(kNow), Due(kNow + 60s)) << "but nobody tells of an empty group below it";
   retries.removals = 0;
   EXPECT_EQ(retries.wake(kNow), Due(kNow + 6ms)) << "the move is still due";
   retries.moves = kMoveTries + 1;
