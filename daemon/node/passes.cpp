@@ -212,7 +212,7 @@ void Passes::give_memory_back() {
   trim_waits_ = true;
   node_.turns.after(node_.world.clock.now() + kTrimPause, [this] {
     trim_waits_ = false;
-    node_.world.proc.forget_ended();
+    if (const auto living = node_.world.proc.pids()) node_.world.proc.forget_all_but(*living);
     (void)::malloc_trim(0);  // ignored: whether there was something to give
   });
 }

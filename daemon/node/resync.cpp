@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "daemon/node/cpu_time.hpp"
 #include "model/ticks.hpp"
 #include "observe/sandbox.hpp"
 #include "plan/desired.hpp"
@@ -81,17 +82,27 @@ void Resync::resync_later() {
   });
 }
 
+/// One that rests goes on where it stopped, unless something was lost meanwhile.
 void Resync::look_at_all(bool at_leisure) {
-  if (left_) {
-    again_ = again_ || !at_leisure;
+  if (left_ && !rests_) {
+    if (at_leisure) return;
+    again_ = true;
+    search_left_.reset();
     return;
   }
-  left_.emplace();
-  at_leisure_ = at_leisure;
-  if (!node_.looked) left_->marks.emplace(node_.world.tree, node_.world.store.creations());
+  if (!at_leisure || !left_) {
+    left_.emplace();
+    if (!node_.looked) left_->marks.emplace(node_.world.tree, node_.world.store.creations());
+  }
+  search(at_leisure);
+}
+
+void Resync::search(bool at_leisure) {
+  rests_ = false;
+  search_left_ = at_leisure ? std::optional(share() / 2) : std::nullopt;
   node_.scheduler.add_urgent_job([this] {
     try {
-      return go_on();
+      return work();
     } catch (...) {
       left_.reset();  // the next one begins anew
       throw;
@@ -100,19 +111,32 @@ void Resync::look_at_all(bool at_leisure) {
   node_.turns.arm();
 }
 
+/// One slice; false: there is none after it, or none in this interval.
+bool Resync::work() {
+  const auto before = thread_cpu_time();
+  const bool more = go_on();
+  if (search_left_) *search_left_ -= thread_cpu_time() - before;
+  rests_ = more && search_left_ && *search_left_ <= Instant(0);
+  if (!more) end();
+  if (rests_) allow_looks();
+  return more && !rests_;
+}
+
 void Resync::begin(LeftToLookAt& left) {
   left.begun = true;
-  node_.world.proc.forget_ended();
   node_.inputs.set_kata_config(read_kata_config(node_.config.discovery));
   std::map<std::string, BundleOrigin> origins;
   for (auto& origin : node_.inputs.origins()) origins.emplace(origin.directory, origin);
   for (auto& origin : list_bundles(node_.config.discovery))
     origins.emplace(origin.directory, origin);
   for (auto& [directory, origin] : origins) left.bundles.push_back(std::move(origin));
-  left.pids = node_.world.proc.pids().value_or(std::vector<Pid>{});
+  auto pids = node_.world.proc.pids();
+  if (!pids) return;  // what is kept of processes is not known to be of no use
+  node_.world.proc.forget_all_but(*pids);
+  left.pids = std::move(*pids);
 }
 
-/// One slice; false: that was the last one.
+/// Some milliseconds of the search; false: nothing is left to look at.
 bool Resync::go_on() {
   auto& left = *left_;
   auto& inputs = node_.inputs;
@@ -131,7 +155,6 @@ bool Resync::go_on() {
     } else if (!left.pids.empty()) {
       look_for_shims(left.pids);
     } else if (!left.marks || !left.marks->look(kPortion)) {
-      end();
       return false;
     }
   } while (node_.world.clock.now() < until);
@@ -163,9 +186,15 @@ std::vector<SandboxId> Resync::youngest_first() const {
   return ids;
 }
 
-/// What looks at sandboxes may take in each interval: 0.8 % of a CPU. A few always go.
+/// What search and looks may take in each interval: 0.8 % of a CPU. A few looks always go.
 Instant Resync::share() const {
   return std::max(Instant(node_.config.reconcile_interval) / kShare, kLeast);
+}
+
+/// What the search has left of the share.
+void Resync::allow_looks() {
+  const auto left = search_left_;
+  node_.scheduler.allow_background(left ? std::optional(share() / 2 + *left) : std::nullopt);
 }
 
 /// Everything is due now.
@@ -179,7 +208,7 @@ void Resync::end() {
   const auto now = node_.world.clock.now();
   const auto ids = youngest_first();
   if (first) node_.chronicle.all_seen(ids);
-  node_.scheduler.allow_background(at_leisure_ ? std::optional(share()) : std::nullopt);
+  allow_looks();
   for (const auto& id : ids) node_.scheduler.due(id, first ? Due::event : Due::background, now);
   for (const auto& act : std::exchange(early_, {})) act();
   if (std::exchange(again_, false)) resync();

@@ -2,14 +2,15 @@
 //
 // The look at the whole node (L8), at the start, after lost events and every reconcile.interval.
 // Unchanged files cost a stat each; all of it is a job in slices, so that a big node's /proc and
-// groups keep no sandbox waiting. Where nothing was lost the looks at the sandboxes take a small
-// share of a CPU, and on a node with very many of them go on in the next interval.
+// groups keep no sandbox waiting. Where nothing was lost the search and the looks at the sandboxes
+// take a small share of a CPU, and on a node with very many of them go on in the next interval.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "daemon/node/node.hpp"
 #include "observe/bundle_dirs.hpp"
 #include "observe/scan.hpp"
@@ -46,8 +47,11 @@ class Resync final {
   void announce(const SandboxId& id);
   void resync_later();
   void look_at_all(bool at_leisure);
+  void search(bool at_leisure);
+  [[nodiscard]] bool work();
   void begin(LeftToLookAt& left);
   [[nodiscard]] bool go_on();
+  void allow_looks();
   void look_for_shims(std::vector<Pid>& pids);
   [[nodiscard]] Instant share() const;
   void end();
@@ -55,8 +59,9 @@ class Resync final {
 
   Node& node_;
   std::optional<LeftToLookAt> left_;
-  bool at_leisure_ = false;  ///< the present one
-  bool again_ = false;       ///< something was lost during the present one
+  std::optional<Instant> search_left_;  ///< CPU time in this interval; nullopt: all that it needs
+  bool rests_ = false;                  ///< until the next interval
+  bool again_ = false;                  ///< something was lost during the present one
   Instant rescan_allowed_{0};
   bool rescan_waits_ = false;
   unsigned interval_ = 0;  ///< which one it is

@@ -331,10 +331,9 @@ Result<KvmVcpus> KernelProc::kvm_vcpus(const TaskKey& vmm,
   return kvm_.vcpus(vmm, threads);
 }
 
-void KernelProc::forget_ended() {
-  const auto ended = [this](const TaskKey& key) {
-    const auto now = stat(key.pid);
-    return now ? now->key != key : now.error().code == ESRCH;
+void KernelProc::forget_all_but(const std::vector<Pid>& living) {
+  const auto ended = [&living](const TaskKey& key) {
+    return !std::binary_search(living.begin(), living.end(), key.pid);
   };
   for (auto it = facts_.begin(); it != facts_.end();)
     it = ended(it->second.facts.key) ? drop(it) : std::next(it);

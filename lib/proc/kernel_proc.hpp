@@ -58,7 +58,7 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
   void forget(Pid pid) override;
-  void forget_ended() override;
+  void forget_all_but(const std::vector<Pid>& living) override;
 
   [[nodiscard]] std::size_t kept() const { return facts_.size(); }
   [[nodiscard]] std::size_t kept_bytes() const { return kept_bytes_; }

@@ -80,8 +80,8 @@ class ProcView {
                                                    const std::vector<ThreadFacts>& threads) = 0;
   /// Drops what is kept about a pid (it executed a program, or ended).
   virtual void forget(Pid pid) = 0;
-  /// Drops what is kept about processes that are no more.
-  virtual void forget_ended() = 0;
+  /// Drops what is kept about all processes but these; `living` as pids() gives it.
+  virtual void forget_all_but(const std::vector<Pid>& living) = 0;
 };
 
 }  // namespace kcg

@@ -53,7 +53,7 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
   void forget(Pid) override {}
-  void forget_ended() override {}
+  void forget_all_but(const std::vector<Pid>& living) override { kept_ = living; }
 
   /// fork and exec: root's user, our namespaces and root; born in its parent's groups.
   Pid start(Pid parent, const Program& program);
@@ -70,6 +70,8 @@ class FakeProc final : public ProcView {
     processes_.at(pid).args_unknown = hangs ? "it hangs" : "";
   }
   /// Asked before each read: an errno to fail with, or 0.
+  /// What forget_all_but() was told last; nullopt: nothing yet.
+  [[nodiscard]] const std::optional<std::vector<Pid>>& not_forgotten() const { return kept_; }
   void on_read(std::function<int()> hook) { read_hook_ = std::move(hook); }
   /// Whose identities, and whose children, were looked at.
   [[nodiscard]] const std::set<Pid>& looked_at() const { return looked_at_; }
@@ -120,6 +122,7 @@ class FakeProc final : public ProcView {
   std::function<int()> read_hook_;
   ThreadsAhead ahead_{2};
   std::set<Pid> looked_at_, walked_;
+  std::optional<std::vector<Pid>> kept_;
   bool debugfs_ = true;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;

@@ -213,9 +213,15 @@ TEST_F(KernelProcTest, WhatIsKeptIsBoundedInBytes) {
     EXPECT_LE(proc->kept_bytes(), kBound);
   }
   EXPECT_GE(proc->kept(), 3U);
-  for (Pid pid = 100; pid < 400; ++pid)
+  const auto last = *proc->pids();
+  const auto kept = proc->kept();
+  proc->forget_all_but(last);
+  EXPECT_EQ(proc->kept(), kept);
+  for (Pid pid = 100; pid < 399; ++pid)
     std::filesystem::remove_all(fixture_.proc() + "/" + std::to_string(pid));
-  proc->forget_ended();
+  proc->forget_all_but(*proc->pids());
+  EXPECT_EQ(proc->kept(), 1U);
+  proc->forget_all_but({});
   EXPECT_EQ(proc->kept(), 0U);
   EXPECT_EQ(proc->kept_bytes(), 0U);
 }

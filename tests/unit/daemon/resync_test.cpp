@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reconciler that looks at everything again: what bounds that, and what does not.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "unit/daemon/hearing.hpp"
+
+namespace kcg::test {
+namespace {
+
+constexpr auto kReadCosts = std::chrono::milliseconds(1);
+
+class ResyncHearing : public Hearing {};
+
+/// 100 ms, which are more than the share of so short an interval, hold two looks of 60 ms.
+TEST_F(ResyncHearing, AResyncIsBoundedWhereNothingWasLost) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  start();
+  run();
+  for (const char* id : {"a", "b", "c", "d"}) {
+    Registration one;
+    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
+    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
+  }
+  run();
+  reconciler_->set_follower(&follower_);
+  follower_.costs = std::chrono::milliseconds(60);
+  for (int event = 0; event < 100 && follower_.looks == 0; ++event)
+    (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 2U);
+  reconciler_->hint({HintKind::rescan, "", 0});
+  run();
+  EXPECT_EQ(follower_.looks, 4U) << "events were lost";
+}
+
+/// Half of the share of so short an interval is over after one portion of 64 processes.
+TEST_F(ResyncHearing, ASearchIsBoundedWhereNothingWasLost) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  start();
+  run();
+  while (proc_.pids()->size() < 150) (void)proc_.start(1, {"x", "/x", {"x"}});
+  unsigned reads = 0;
+  proc_.on_read([&reads] {
+    for (const auto until = thread_cpu_time() + kReadCosts; thread_cpu_time() < until;) continue;
+    ++reads;
+    return 0;
+  });
+  const auto search = [&] {
+    for (int event = 0; event < 100 && reads == 0; ++event)
+      (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+    run();
+    return std::exchange(reads, 0);
+  };
+  EXPECT_EQ(search(), 1 + 64U) << "their list, and some of them";
+  EXPECT_EQ(search(), 64U);
+  EXPECT_EQ(search(), 150 - 2 * 64U) << "the others";
+  EXPECT_EQ(search(), 1 + 64U);
+  reconciler_->hint({HintKind::rescan, "", 0});
+  EXPECT_EQ(search(), 1 + 150U) << "events were lost, before and behind where it rests";
+}
+
+TEST_F(ResyncHearing, NobodyIsForgottenWhereTheListOfProcessesCannotBeRead) {
+  start();
+  run();
+  const auto before = proc_.not_forgotten();
+  (void)proc_.start(1, {"x", "/x", {"x"}});
+  proc_.on_read([] { return EIO; });
+  reconciler_->hint({HintKind::rescan, "", 0});
+  run();
+  EXPECT_EQ(proc_.not_forgotten(), before);
+  proc_.on_read({});
+  reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  EXPECT_EQ(proc_.not_forgotten(), *proc_.pids());
+}
+
+/// Two looks take the share of so short an interval: "x" waits for the second one, and an event in
+/// between, for which a glance will do, does not cost it its place.
+TEST_F(ResyncHearing, AnEventDoesNotTakeTheLookOfAResync) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  const Pid vmm = placed();
+  for (const char* id : {"a", "b", "c"}) {
+    Registration one;
+    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
+    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
+  }
+  run();
+  follower_.costs = std::chrono::milliseconds(60);
+  const auto seen_in_an_interval = [this] {
+    follower_.seen.clear();
+    for (int event = 0; event < 100 && follower_.seen.empty(); ++event)
+      (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+    run();
+    return follower_.seen;
+  };
+  EXPECT_EQ(seen_in_an_interval(), (std::vector<std::string>{"a", "b"}));
+  const auto a_glance_will_do = [&] {
+    follower_.seen.clear();
+    reconciler_->hint({HintKind::thread, "", vmm});
+    run();
+    return follower_.seen.empty();
+  };
+  EXPECT_TRUE(a_glance_will_do());
+  EXPECT_EQ(seen_in_an_interval(), (std::vector<std::string>{"c", "x"}));
+  EXPECT_EQ(seen_in_an_interval(), (std::vector<std::string>{"a", "b"}));
+  look_by(HintKind::process_end, vmm);
+  EXPECT_TRUE(a_glance_will_do());
+  EXPECT_EQ(seen_in_an_interval(), (std::vector<std::string>{"c", "a"})) << "it had its look";
+}
+
+TEST_F(ResyncHearing, LossesCauseOneFullLookPerSecond) {
+  (void)placed();
+  const auto began = clock_.now();
+  const auto lose = [this] {
+    reconciler_->hint({HintKind::rescan, "", 0});
+    run();
+    return std::exchange(follower_.looks, 0);
+  };
+  EXPECT_EQ(lose(), 1U);
+  EXPECT_EQ(lose() + lose(), 0U);
+  wait_for_a_look();
+  EXPECT_GE(clock_.now(), began + std::chrono::seconds(1));
+}
+
+/// What came while one was under way may lie behind what it has looked at.
+TEST_F(ResyncHearing, AFullLookThatIsAskedForDuringAnotherFollowsIt) {
+  start();
+  run();
+  for (int i = 0; i < 200; ++i) (void)proc_.start(1, {"x", "/x", {"x"}});
+  unsigned reads = 0;
+  proc_.on_read([&] {
+    for (const auto until = thread_cpu_time() + std::chrono::microseconds(100);
+         thread_cpu_time() < until;)
+      continue;
+    ++reads;
+    return 0;
+  });
+  reconciler_->hint({HintKind::rescan, "", 0});
+  while (reads == 0) ASSERT_GT(::sd_event_run(loop_->get(), 0), 0);
+  const Pid shim = shim_executes(new_bundle(), false, false);
+  reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  ASSERT_EQ(reconciler_->api().list(false).size(), 1U);
+  EXPECT_EQ(reconciler_->api().list(false).at(0).shim_pid, shim);
+}
+
+/// Until there is its bundle, whoever claims to be its shim may be it; a crowd of them is nobody's.
+TEST_F(ResyncHearing, ShimsWithoutABundleAreBounded) {
+  start();
+  run();
+  ASSERT_TRUE(reconciler_->api().register_sandbox("b", registration()));
+  run();
+  std::set<Pid> claiming;
+  while (claiming.size() < 40) claiming.insert(shim_executes(directory()));
+  run();
+  proc_.clear_looks();
+  reconciler_->api().reconcile("b", false, answer());
+  run();
+  std::size_t looked = 0;
+  for (const Pid pid : claiming) looked += proc_.looked_at().count(pid);
+  EXPECT_EQ(looked, 16U);
+}
+
+}  // namespace
+}  // namespace kcg::test
