@@ -17,7 +17,7 @@ Inotify::Inotify(Loop& loop, Handler handler, Handled handled)
     : handler_(std::move(handler)),
       handled_(std::move(handled)),
       paced_(
-          loop, [this] { read_events(); },
+          loop, [this] { return read_events(); },
           [this](const Error&) {
             // Whoever watches hears of lost events, watches anew, and meets the error there.
             deaf_ = true;
@@ -59,10 +59,10 @@ void Inotify::remove(int wd) {
 }
 
 void Inotify::hear() {
-  if (fd_ && !deaf_) read_events();
+  if (fd_ && !deaf_) (void)read_events();  // ignored: whether there was something
 }
 
-void Inotify::read_events() {
+Heard Inotify::read_events() {
   // One buffer per turn: what is left makes the descriptor ready again, and others get their turn.
   alignas(inotify_event) std::array<char, std::size_t{64} * 1024> buffer;
   const ssize_t size = ::read(fd_.get(), buffer.data(), buffer.size());
@@ -74,6 +74,7 @@ void Inotify::read_events() {
     handler_(event.wd, event.mask, event.len == 0 ? std::string_view() : std::string_view(name));
   }
   handled_();
+  return size > 0 ? Heard::news : Heard::nothing;
 }
 
 }  // namespace kcg

@@ -41,7 +41,7 @@ class Inotify final {
 
  private:
   [[nodiscard]] Status open();
-  void read_events();
+  Heard read_events();
 
   Fd fd_;
   Handler handler_;

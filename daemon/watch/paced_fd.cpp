@@ -23,18 +23,38 @@ void PacedFd::stop() {
 void PacedFd::woken() {
   const auto now = clock_.now();
   const bool storm = now - std::exchange(woken_, now) < kGather + kGather;
-  if (storm) rest(now);
-  read_();
+  if (storm) rest();
+  (void)read();  // ignored: a storm ends when nothing has gathered
 }
 
-void PacedFd::rest(Instant now) {
-  auto pause = loop_.at(now + kGather, [this] {
-    pause_ = Source();
-    if (auto heard = listen(fd_, events_); !heard) failed_(heard.error());
-  });
+Heard PacedFd::read() {
+  const auto heard = read_();
+  if (heard == Heard::noise)
+    ++noisy_;
+  else if (heard == Heard::news)
+    noisy_ = 0;
+  return heard;
+}
+
+void PacedFd::rest() {
+  const auto gather = noisy_ >= kNoisy ? kGatherNoise : kGather;
+  auto pause = loop_.at(clock_.now() + gather, [this] { go_on(); });
   if (!pause) return;  // then every event wakes us
   source_ = Source();
   pause_ = std::move(*pause);
+}
+
+/// Who reads may throw, or stop us.
+void PacedFd::go_on() {
+  pause_ = Source();
+  const int fd = fd_;
+  rest();
+  const auto heard = read();
+  if (fd_ != fd || (heard != Heard::nothing && pause_)) return;
+  pause_ = Source();
+  noisy_ = 0;
+  woken_ = Instant(0);
+  if (auto listening = listen(fd_, events_); !listening) failed_(listening.error());
 }
 
 }  // namespace kcg

@@ -10,12 +10,20 @@
 
 namespace kcg {
 
+/// What one reading gave.
+enum class Heard : std::uint8_t {
+  nothing,
+  noise,  ///< events that concern nobody
+  news,
+};
+
 /// Resource: calls `read` when the descriptor is ready. Wake-ups that follow each other fast are a
 /// storm: then events may gather for a moment and are read together, so that a flood costs a
-/// bounded number of wake-ups, and everybody else gets a turn in between.
+/// bounded number of wake-ups, and everybody else gets a turn in between. They gather for longer
+/// where many readings in a row gave only noise.
 class PacedFd final {
  public:
-  using Read = std::function<void()>;
+  using Read = std::function<Heard()>;
   /// The loop does not listen any more.
   using Failed = std::function<void(const Error&)>;
 
@@ -27,10 +35,14 @@ class PacedFd final {
   void stop();
 
   static constexpr Instant kGather = std::chrono::milliseconds(2);
+  static constexpr Instant kGatherNoise = std::chrono::milliseconds(6);
+  static constexpr unsigned kNoisy = 16;  ///< readings
 
  private:
   void woken();
-  void rest(Instant now);
+  [[nodiscard]] Heard read();
+  void rest();
+  void go_on();
 
   Loop& loop_;
   Read read_;
@@ -39,6 +51,7 @@ class PacedFd final {
   int fd_ = -1;
   std::uint32_t events_ = 0;
   Instant woken_{0};
+  unsigned noisy_ = 0;  ///< readings in a row
   Source source_;
   Source pause_;
 };

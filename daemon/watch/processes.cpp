@@ -34,7 +34,8 @@ ProcessWatch::ProcessWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth
       proc_(proc),
       sink_(std::move(sink)),
       tell_(std::move(tell)),
-      paced_(loop, [this] { on_events(); }, [this](const Error& why) { fall_back(why.text); }) {
+      paced_(
+          loop, [this] { return on_events(); }, [this](const Error& why) { fall_back(why.text); }) {
   listen();
 }
 
@@ -73,15 +74,29 @@ void ProcessWatch::watch_process(Pid pid) {
   sink_({HintKind::thread, "", pid});
 }
 
-void ProcessWatch::on_events() {
-  std::vector<ProcEvent> events;
-  for (int portion = 0; portion < kPortions && connector_; ++portion) {
+/// At most kPortions.
+Heard ProcessWatch::read_events(std::vector<ProcEvent>& events) {
+  auto heard = Heard::nothing;
+  for (int portion = 0; portion < kPortions; ++portion) {
     auto batch = connector_->read();
-    if (!batch) return fall_back(batch.error().text);
-    if (batch->lost) sink_({HintKind::rescan, "", 0});
+    if (!batch) {
+      events.clear();  // /proc is looked through instead
+      fall_back(batch.error().text);
+      return Heard::news;
+    }
+    if (batch->lost) {
+      sink_({HintKind::rescan, "", 0});
+      heard = Heard::news;
+    }
     events.insert(events.end(), batch->events.begin(), batch->events.end());
     if (batch->events.size() < ProcConnector::kBatch) break;
   }
+  return events.empty() || heard == Heard::news ? heard : Heard::noise;
+}
+
+Heard ProcessWatch::on_events() {
+  std::vector<ProcEvent> events;
+  auto heard = read_events(events);
   handled_ += events.size();
   const auto now = clock_.now();
   for (const auto& event : events)
@@ -90,31 +105,44 @@ void ProcessWatch::on_events() {
   // A program that starts many threads at once is one hint, not many.
   std::sort(events.begin(), events.end());
   events.erase(std::unique(events.begin(), events.end()), events.end());
-  for (const auto& event : events) on_event(event);
+  std::vector<Pid> executed;
+  for (const auto& event : events) {
+    if (event.kind == ProcEvent::Kind::exec)
+      executed.push_back(event.pid);
+    else if (on_event(event))
+      heard = Heard::news;
+  }
+  if (on_execs(executed)) heard = Heard::news;
+  return heard;
 }
 
-void ProcessWatch::on_event(const ProcEvent& event) {
-  switch (event.kind) {
-    case ProcEvent::Kind::listening:
-      return on_answer(event.code);
-    case ProcEvent::Kind::thread:
-      if (watched_.contains(event.pid)) sink_({HintKind::thread, "", event.pid});
-      return;
-    case ProcEvent::Kind::exec:
-      return on_exec(event.pid);
+bool ProcessWatch::on_event(const ProcEvent& event) {
+  if (event.kind == ProcEvent::Kind::listening) {
+    on_answer(event.code);
+    return true;
   }
+  if (!watched_.contains(event.pid)) return false;
+  sink_({HintKind::thread, "", event.pid});
+  return true;
 }
 
 /// Of whom nothing can be read it is as if the event had been lost.
-void ProcessWatch::on_exec(Pid pid) {
-  const auto stat = proc_.stat(pid);
-  if (stat && interesting(*stat)) return sink_({HintKind::exec, "", pid});
-  if (!stat && !errnos::no_task(stat.error().code)) sink_({HintKind::rescan, "", 0});
+bool ProcessWatch::on_execs(const std::vector<Pid>& pids) {
+  bool any = false;
+  const auto names = proc_.names(pids);
+  for (std::size_t i = 0; i < pids.size(); ++i) {
+    const auto& name = names[i];
+    const bool unknown = !name && !errnos::no_task(name.error().code);
+    if (unknown) sink_({HintKind::rescan, "", 0});
+    const bool concerns = name && interesting(pids[i], *name);
+    if (concerns) sink_({HintKind::exec, "", pids[i]});
+    any = any || unknown || concerns;
+  }
+  return any;
 }
 
-bool ProcessWatch::interesting(const TaskStat& stat) const {
-  return stat.comm.starts_with(kShim) || watched_.contains(stat.ppid) ||
-         watched_.contains(stat.key.pid);
+bool ProcessWatch::interesting(Pid pid, const TaskName& name) const {
+  return name.comm.starts_with(kShim) || watched_.contains(name.ppid) || watched_.contains(pid);
 }
 
 /// Only watched processes are heard for a while, and of these only the quiet ones.
@@ -164,7 +192,7 @@ void ProcessWatch::scan_some() {
   for (std::size_t i = 0; i < kSlice && !unscanned_.empty(); ++i) {
     auto stat = proc_.stat(unscanned_.back());
     unscanned_.pop_back();
-    if (!stat || !interesting(*stat)) continue;
+    if (!stat || !interesting(stat->key.pid, {stat->comm, stat->ppid})) continue;
     const auto known = seen_.find(stat->key);
     const bool news = known == seen_.end() || known->second != stat->comm;
     const Pid pid = stat->key.pid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes that execute a program and threads that appear (L8). All of the node's events pass by
-// here, so strangers are dropped at once: a lookup for threads, one read of stat for an exec; and
-// in a flood the kernel drops them.
+// here, so strangers are dropped at once: a lookup for threads, a question to the kernel for all
+// that execute together; and in a flood the kernel drops them.
 #pragma once
 
 #include <map>
@@ -48,11 +48,13 @@ class ProcessWatch final {
 
  private:
   void listen();
-  void on_events();
-  void on_event(const ProcEvent& event);
-  void on_exec(Pid pid);
+  [[nodiscard]] Heard on_events();
+  [[nodiscard]] Heard read_events(std::vector<ProcEvent>& events);
+  /// Whether it concerns somebody.
+  bool on_event(const ProcEvent& event);
+  bool on_execs(const std::vector<Pid>& pids);
   void on_answer(int code);
-  [[nodiscard]] bool interesting(const TaskStat& stat) const;
+  [[nodiscard]] bool interesting(Pid pid, const TaskName& name) const;
   void fall_back(const std::string& problem);
   void on_silence();
   // a flood

@@ -15,10 +15,10 @@ std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc, const BundleOwner&
 std::map<SandboxId, std::set<Pid>> find_shims(ProcView& proc, const std::vector<Pid>& pids,
                                               const BundleOwner& owner) {
   std::map<SandboxId, std::set<Pid>> found;
-  for (const Pid pid : pids) {
-    const auto stat = proc.stat(pid);
-    if (!stat || !shim_comm(stat->comm)) continue;
-    if (const auto claim = shims_claim(proc, pid, owner)) found[claim->id].insert(pid);
+  const auto names = proc.names(pids);
+  for (std::size_t i = 0; i < pids.size(); ++i) {
+    if (!names[i] || !shim_comm(names[i]->comm)) continue;
+    if (const auto claim = shims_claim(proc, pids[i], owner)) found[claim->id].insert(pids[i]);
   }
   return found;
 }

@@ -15,13 +15,13 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <span>
 
 namespace kcg {
 
 namespace {
 
 constexpr int kReceiveBuffer = 8 << 20;  // some 30,000 events: an exec storm of several seconds
-constexpr std::size_t kMessage = 256;    // a message is 76 bytes
 // The kernel doubles the buffer, and a message takes several hundred bytes of it.
 constexpr std::size_t kMostQueued = 2 * kReceiveBuffer / 256;
 
@@ -178,24 +178,11 @@ Result<ProcEvents> ProcConnector::read() {
 }
 
 Result<std::size_t> ProcConnector::receive(std::vector<ProcEvent>& events) {
-  std::array<std::array<std::byte, kMessage>, kBatch> data;
-  std::array<iovec, kBatch> vectors{};
-  std::array<sockaddr_nl, kBatch> senders{};
-  std::array<mmsghdr, kBatch> headers{};
-  for (std::size_t i = 0; i < kBatch; ++i) {
-    vectors[i] = {data[i].data(), data[i].size()};
-    headers[i].msg_hdr.msg_iov = &vectors[i];
-    headers[i].msg_hdr.msg_iovlen = 1;
-    headers[i].msg_hdr.msg_name = &senders[i];
-    headers[i].msg_hdr.msg_namelen = sizeof senders[i];
-  }
-  const int count = ::recvmmsg(fd_.get(), headers.data(), kBatch, MSG_DONTWAIT, nullptr);
-  if (count < 0) return fail_call(errno, "receive");
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    if (senders[i].nl_pid != 0) continue;  // only the kernel is believed
-    if (const auto event = decode(data[i].data(), headers[i].msg_len)) events.push_back(*event);
-  }
-  return static_cast<std::size_t>(count);
+  auto count = receive_datagrams(fd_.get(), [&events](std::span<const std::byte> datagram) {
+    if (const auto event = decode(datagram.data(), datagram.size())) events.push_back(*event);
+  });
+  if (!count) return forward(count.error(), "proc connector");
+  return count;
 }
 
 Status probe_connector(std::chrono::milliseconds patience) {

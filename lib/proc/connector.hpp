@@ -14,6 +14,7 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "model/ids.hpp"
+#include "proc/datagrams.hpp"
 
 namespace kcg {
 
@@ -50,7 +51,7 @@ class ProcConnector final {
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// At most kBatch events, or lost; none when there are none. Never blocks.
   [[nodiscard]] Result<ProcEvents> read();
-  static constexpr std::size_t kBatch = 64;
+  static constexpr std::size_t kBatch = kMostDatagrams;
 
   /// From now on the kernel drops thread events of all but these processes, at the cost of whoever
   /// causes them. E2BIG: more than kMostHeard, nothing has changed.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -113,8 +114,23 @@ Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_roo
   if (!root) return forward(root.error());
   auto own = read_own_identity(proc_root);
   if (!own) return forward(own.error());
-  return std::unique_ptr<KernelProc>(
-      new KernelProc(std::move(*root), std::move(*own), kvm, max_kept_bytes, reading, mappings));
+  std::optional<TaskNames> names;
+  if (proc_root == "/proc")
+    if (auto opened = TaskNames::open()) names = std::move(*opened);
+  return std::unique_ptr<KernelProc>(new KernelProc(
+      std::move(*root), std::move(names), std::move(*own), kvm, max_kept_bytes, reading, mappings));
+}
+
+std::vector<Result<TaskName>> KernelProc::names(const std::vector<Pid>& pids) {
+  const auto told = names_ ? names_->ask(pids) : std::map<Pid, Result<TaskName>>();
+  std::vector<Result<TaskName>> names;
+  for (const Pid pid : pids) {
+    const auto known = told.find(pid);
+    names.push_back(known != told.end() ? known->second : stat(pid).map([](const TaskStat& stat) {
+      return TaskName{stat.comm, stat.ppid};
+    }));
+  }
+  return names;
 }
 
 Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }

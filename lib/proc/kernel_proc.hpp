@@ -16,6 +16,7 @@
 #include "proc/facts.hpp"
 #include "proc/kvm_debugfs.hpp"
 #include "proc/patient_reader.hpp"
+#include "proc/task_names.hpp"
 #include "proc/threads_ahead.hpp"
 #include "proc/view.hpp"
 
@@ -37,6 +38,8 @@ class KernelProc final : public ProcView {
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  /// The kernel's taskstats tell it; of whom they do not, /proc does.
+  [[nodiscard]] std::vector<Result<TaskName>> names(const std::vector<Pid>& pids) override;
   [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;
   [[nodiscard]] Result<ProcFacts> facts(Pid pid) override;
   /// Uses /proc/<pid>/task/*/children; without CONFIG_PROC_CHILDREN, the parents of all processes.
@@ -75,9 +78,11 @@ class KernelProc final : public ProcView {
     ProcFacts facts;
     bool kept = false;
   };
-  KernelProc(Dir root, OwnIdentity own, std::string kvm, std::size_t max_kept_bytes,
-             PatientReader::Limits reading, PatientReader::Limits mappings)
+  KernelProc(Dir root, std::optional<TaskNames> names, OwnIdentity own, std::string kvm,
+             std::size_t max_kept_bytes, PatientReader::Limits reading,
+             PatientReader::Limits mappings)
       : root_(std::move(root)),
+        names_(std::move(names)),
         own_(std::move(own)),
         kvm_(std::move(kvm)),
         max_kept_bytes_(max_kept_bytes),
@@ -91,6 +96,7 @@ class KernelProc final : public ProcView {
   Facts::iterator drop(Facts::iterator one);
 
   Dir root_;
+  std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
   OwnIdentity own_;
   KvmDebugfs kvm_;
   std::size_t max_kept_bytes_;

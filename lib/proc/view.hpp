@@ -26,6 +26,13 @@ struct TaskStat {
   bool operator==(const TaskStat&) const = default;
 };
 
+/// Value: what many processes are asked for at once.
+struct TaskName {
+  std::string comm;
+  Pid ppid = 0;
+  bool operator==(const TaskName&) const = default;
+};
+
 /// Interface: see the head of the file. ESRCH: the task does not exist (any more). Any other error
 /// means that it could not be read: nothing may be concluded from that.
 class ProcView {
@@ -35,6 +42,9 @@ class ProcView {
   [[nodiscard]] virtual Result<std::vector<Pid>> pids() = 0;
   /// Of a process or of any thread by its tid. Zombies have state 'Z'.
   [[nodiscard]] virtual Result<TaskStat> stat(Pid pid) = 0;
+  /// Name and parent of each of these processes, in their order; errors as for stat(). The cheapest
+  /// thing to ask of a crowd.
+  [[nodiscard]] virtual std::vector<Result<TaskName>> names(const std::vector<Pid>& pids) = 0;
   /// Who it is: all of its facts but the command line (args_unknown says so). Cheap, never hangs,
   /// and nothing of it is kept: for processes that nothing is known about yet.
   [[nodiscard]] virtual Result<ProcFacts> identity(Pid pid) = 0;

@@ -246,10 +246,31 @@ TEST_F(Shortage, OfDescriptorsForMountsIsOvercome) {
             0);
 }
 
+TEST_F(Shortage, OfDescriptorsHidesNoShim) {
+  const Playground ground;
+  std::filesystem::copy_file("/bin/sleep", ground / "containerd-shim-kata-v2");
+  EXPECT_EQ(apart([&] {
+              Rig rig;
+              auto proc = KernelProc::open().value();
+              const ProcessWatch watch(rig.loop(), *proc, rig.sink(), rig.tell());
+              EXPECT_TRUE(rig.until([&] { return watch.listening(); }));
+              limit_files();
+              const pid_t shim = ::fork();  // it fails at once, and nobody reaps it
+              if (shim == 0) {
+                ::execl((ground / "containerd-shim-kata-v2").c_str(), "shim", nullptr);
+                ::_exit(1);
+              }
+              EXPECT_TRUE(rig.hears(HintKind::exec, "", shim));
+              EXPECT_EQ(rig.count(HintKind::rescan, ""), 0);
+            }),
+            0);
+}
+
+/// Where /proc alone tells who executed.
 TEST_F(Shortage, OfDescriptorsLosesNoProgram) {
   EXPECT_EQ(apart([] {
               Rig rig;
-              auto proc = KernelProc::open().value();
+              auto proc = KernelProc::open("/proc/.").value();
               const ProcessWatch watch(rig.loop(), *proc, rig.sink(), rig.tell());
               EXPECT_TRUE(rig.until([&] { return watch.listening(); }));
               rig.forget();

@@ -46,6 +46,14 @@ Result<TaskStat> FakeProc::stat(Pid pid) {
   return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S'};
 }
 
+std::vector<Result<TaskName>> FakeProc::names(const std::vector<Pid>& pids) {
+  std::vector<Result<TaskName>> names;
+  for (const Pid pid : pids)
+    names.push_back(
+        stat(pid).map([](const TaskStat& stat) { return TaskName{stat.comm, stat.ppid}; }));
+  return names;
+}
+
 Result<ProcFacts> FakeProc::identity(Pid pid) {
   if (const int code = fault()) return unreadable(pid, code);
   looked_at_.insert(pid);

@@ -33,6 +33,7 @@ class FakeProc final : public ProcView {
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  [[nodiscard]] std::vector<Result<TaskName>> names(const std::vector<Pid>& pids) override;
   [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;
   [[nodiscard]] Result<ProcFacts> facts(Pid pid) override;
   [[nodiscard]] Result<std::vector<Pid>> children(Pid pid) override;
@@ -69,9 +70,9 @@ class FakeProc final : public ProcView {
   void set_hanging(Pid pid, bool hangs) {
     processes_.at(pid).args_unknown = hangs ? "it hangs" : "";
   }
-  /// Asked before each read: an errno to fail with, or 0.
   /// What forget_all_but() was told last; nullopt: nothing yet.
   [[nodiscard]] const std::optional<std::vector<Pid>>& not_forgotten() const { return kept_; }
+  /// Asked before each read: an errno to fail with, or 0.
   void on_read(std::function<int()> hook) { read_hook_ = std::move(hook); }
   /// Whose identities, and whose children, were looked at.
   [[nodiscard]] const std::set<Pid>& looked_at() const { return looked_at_; }
@@ -121,8 +122,8 @@ class FakeProc final : public ProcView {
   std::array<unsigned, 2> mappings_read_{};
   std::function<int()> read_hook_;
   ThreadsAhead ahead_{2};
-  std::set<Pid> looked_at_, walked_;
   std::optional<std::vector<Pid>> kept_;
+  std::set<Pid> looked_at_, walked_;
   bool debugfs_ = true;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;

@@ -108,6 +108,18 @@ TEST_F(KernelProcTest, AKernelThreadHasNoProgram) {
   EXPECT_TRUE(facts.args.empty());
 }
 
+TEST_F(KernelProcTest, NamesOfOtherProcessesThanTheKernelsOwnAreRead) {
+  fixture_.stat(1, {.comm = "one", .ppid = 7});
+  std::filesystem::create_directories(fixture_.proc() + "/2/task/2/stat");
+  const auto names = open()->names({1, 2, 3});
+  ASSERT_EQ(names.size(), 3U);
+  EXPECT_EQ(names[0].value(), (TaskName{"one", 7}));
+  ASSERT_FALSE(names[1]);
+  EXPECT_NE(names[1].error().code, ESRCH);
+  ASSERT_FALSE(names[2]);
+  EXPECT_EQ(names[2].error().code, ESRCH);
+}
+
 TEST_F(KernelProcTest, IdentityIsNotTheCommandLine) {
   fixture_.process(30, {.comm = "shim"}, "one\0-id\0a\0"s);
   const auto proc = open();

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A descriptor that is ready again and again is read now and then.
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "daemon/loop.hpp"
+#include "daemon/watch/paced_fd.hpp"
+
+namespace kcg::test {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+class Paced : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kEnough = 40;
+
+  /// Until it was asked often enough.
+  void listen(std::function<Heard()> read) {
+    paced_ = std::make_unique<PacedFd>(
+        *loop_,
+        [this, read = std::move(read)] {
+          asked_.push_back(clock_.now());
+          if (asked_.size() == kEnough) loop_->exit(0);
+          return read();
+        },
+        [](const Error& why) { FAIL() << why.text; });
+    ASSERT_TRUE(paced_->listen(event_.get(), EPOLLIN));
+  }
+  /// The shortest pause before each of the readings from `first` on.
+  [[nodiscard]] Instant shortest_pause(std::size_t first) const {
+    auto shortest = Instant::max();
+    for (std::size_t i = first; i < asked_.size(); ++i)
+      shortest = std::min(shortest, asked_[i] - asked_[i - 1]);
+    return shortest;
+  }
+  void empty() const {
+    std::uint64_t value = 0;
+    (void)::read(event_.get(), &value, sizeof value);  // ignored: it may be empty
+  }
+  void fill() const { ASSERT_EQ(::eventfd_write(event_.get(), 1), 0); }
+
+  std::unique_ptr<Loop> loop_ = std::move(Loop::create().value());
+  SystemClock clock_;
+  const Fd event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::unique_ptr<PacedFd> paced_;
+  std::vector<Instant> asked_;
+};
+
+TEST_F(Paced, AStormIsReadNowAndThen) {
+  listen([] { return Heard::news; });
+  fill();
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_GE(shortest_pause(2), PacedFd::kGather);
+}
+
+TEST_F(Paced, AStormThatConcernsNobodyIsReadMoreRarely) {
+  listen([] { return Heard::noise; });
+  fill();
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_GE(shortest_pause(2), PacedFd::kGather);
+  EXPECT_GE(shortest_pause(PacedFd::kNoisy + 3), PacedFd::kGatherNoise);
+}
+
+/// The storm's end is seen by one reading that gives nothing; from then on the descriptor tells.
+TEST_F(Paced, WhatIsQuietAgainIsListenedTo) {
+  listen([this] {
+    empty();
+    if (asked_.size() < 3) fill();
+    return asked_.size() == 4 ? Heard::nothing : Heard::news;
+  });
+  fill();
+  auto later = loop_->at(clock_.now() + milliseconds(100), [this] { fill(); });
+  auto end = loop_->at(clock_.now() + milliseconds(200), [this] { loop_->exit(0); });
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_EQ(asked_.size(), 5U);
+}
+
+TEST_F(Paced, WhoThrowsIsAskedAgain) {
+  listen([this]() -> Heard {
+    if (asked_.size() % 4 == 3) throw std::runtime_error("out of luck");
+    return Heard::news;
+  });
+  fill();
+  loop_->on_failure([](const std::string&) {});
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_EQ(asked_.size(), kEnough);
+}
+
+TEST_F(Paced, WhoStopsItIsNotAskedAgain) {
+  listen([this] {
+    if (asked_.size() == 5) paced_->stop();
+    return Heard::news;
+  });
+  fill();
+  auto end = loop_->at(clock_.now() + milliseconds(200), [this] { loop_->exit(0); });
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_EQ(asked_.size(), 5U);
+}
+
+}  // namespace
+}  // namespace kcg::test

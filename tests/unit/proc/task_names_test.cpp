@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Against the kernel that the tests run on.
+#include "proc/task_names.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <vector>
+
+#include "proc/kernel_proc.hpp"
+
+namespace kcg {
+namespace {
+
+class TaskNamesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto names = TaskNames::open();
+    if (!names) GTEST_SKIP() << names.error().text;
+    names_.emplace(std::move(*names));
+    while (children_.size() < 150) children_.push_back(start());
+  }
+  void TearDown() override {
+    for (const Pid pid : children_) end(pid);
+  }
+  static Pid start() {
+    const Pid pid = ::fork();
+    if (pid == 0) {
+      ::prctl(PR_SET_NAME, "a name of 15 ch");
+      ::kill(::getpid(), SIGSTOP);
+      ::_exit(0);
+    }
+    (void)::waitpid(pid, nullptr, WUNTRACED);
+    return pid;
+  }
+  static void end(Pid pid) {
+    (void)::kill(pid, SIGKILL);
+    (void)::waitpid(pid, nullptr, 0);
+  }
+
+  std::optional<TaskNames> names_;
+  std::vector<Pid> children_;
+};
+
+TEST_F(TaskNamesTest, AreThoseOfProc) {
+  const auto answers = names_->ask(children_);
+  EXPECT_EQ(answers.size(), children_.size());
+  for (const auto& [pid, name] : answers)
+    EXPECT_EQ(name.value(), (TaskName{"a name of 15 ch", ::getpid()})) << pid;
+}
+
+TEST_F(TaskNamesTest, WhoIsNoMoreIsAnErrorOfHisOwn) {
+  const Pid ended = children_.back();
+  children_.pop_back();
+  end(ended);
+  const auto answers = names_->ask({children_.front(), ended, children_.back()});
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_TRUE(answers.at(children_.front()));
+  EXPECT_TRUE(answers.at(children_.back()));
+  ASSERT_FALSE(answers.at(ended));
+  EXPECT_EQ(answers.at(ended).error().code, ESRCH);
+}
+
+TEST_F(TaskNamesTest, AreWhatKernelProcTells) {
+  const auto proc = KernelProc::open().value();
+  const auto names = proc->names({children_.front(), ::getpid()});
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[0].value(), (TaskName{"a name of 15 ch", ::getpid()}));
+  const auto own = proc->stat(::getpid()).value();
+  EXPECT_EQ(names[1].value(), (TaskName{own.comm, own.ppid}));
+}
+
+}  // namespace
+}  // namespace kcg
