@@ -159,6 +159,8 @@ Status NodeRuntime::start_vmm() {
     saved.helper = *helper;
     sharing.reset();  // or nobody would notice that it dies
   }
+  if (settings_.late_virtiofsd)
+    if (auto waits = start_late_virtiofsd(); !waits) return waits;
   auto monitor = listen_at(places(kata_).qmp());
   if (!monitor) return forward(monitor.error());
   const auto vmm = standin::start_vmm(kata_, *monitor);
@@ -170,6 +172,14 @@ Status NodeRuntime::start_vmm() {
   log("QEMU answers");
   if (auto done = resources_changed(saved); !done) return done;
   return save_state(kata_, saved);
+}
+
+Status NodeRuntime::start_late_virtiofsd() const {
+  const auto sharing = listen_at(places(kata_).file_sharing());
+  if (!sharing) return forward(sharing.error());
+  const auto begins = kata_.log_directory + "/virtiofsd-begins";
+  const auto helper = start_late_helper(kata_, *sharing, begins);
+  return helper ? Status{} : forward(helper.error());
 }
 
 Status NodeRuntime::create_container() {

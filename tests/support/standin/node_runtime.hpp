@@ -39,6 +39,7 @@ class NodeRuntime final {
   void log(const std::string& text) const { log_line(call_, text); }
   [[nodiscard]] Status create_sandbox();
   [[nodiscard]] Status start_vmm();
+  [[nodiscard]] Status start_late_virtiofsd() const;
   [[nodiscard]] Status create_container();
   /// It has ended, and still counts.
   [[nodiscard]] Status stop_container();

@@ -18,8 +18,10 @@ const SettingTexts& defaults() {
       {"VCPUS", "2"},
       {"MAX_VCPUS", "4"},
       {"MEMORY_MIB", "128"},
-      {"VIRTIOFSD", "true"},       // false: shares no files with the guest
-      {"HUGEPAGES", "false"},      // true: enable_hugepages; needs VIRTIOFSD
+      {"VIRTIOFSD", "true"},        // false: shares no files with the guest
+      {"LATE_VIRTIOFSD", "false"},  // true: one without a guest begins when there is a file
+                                    // virtiofsd-begins beside its log, and outlives its sandbox
+      {"HUGEPAGES", "false"},       // true: enable_hugepages; needs VIRTIOFSD
       {"GUEST", "halt"},           // what the vCPUs do: halt, spin, touch (each page of the guest's
                                    // memory, then halt), or eat (all of it, for ever)
       {"PINNING", "false"},        // true: enable_vcpus_pinning
@@ -110,6 +112,7 @@ Result<NodeSettings> parse_settings(const SettingTexts& texts) {
   settings.own_group = read.flag("OWN_GROUP");
   settings.device_rules = read.flag("DEVICE_RULES");
   settings.hugepages = read.flag("HUGEPAGES");
+  settings.late_virtiofsd = read.flag("LATE_VIRTIOFSD");
   settings.paused = read.flag("PAUSED");
   settings.spinning_container = read.one_of("CONTAINER", "idle", "spin");
   settings.delete_time = std::chrono::seconds(read.number("DELETE_SECONDS"));

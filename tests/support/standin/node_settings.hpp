@@ -22,6 +22,7 @@ struct NodeSettings {
   bool own_group = true;
   bool device_rules = false;
   bool hugepages = false;
+  bool late_virtiofsd = false;
   bool paused = false;
   bool spinning_container = false;
   std::chrono::seconds delete_time{0};

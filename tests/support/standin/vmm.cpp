@@ -30,6 +30,16 @@ std::string log_file(const Options& o, const char* name) {
   return o.log_directory.empty() ? "" : fmt::format("{}/{}", o.log_directory, name);
 }
 
+std::vector<std::string> helper_command(const Options& o) {
+  return {o.helper_program,
+          "--syslog",
+          "--cache=auto",
+          "--shared-dir=" + places(o).shared + "/shared",
+          "--fd=3",
+          "--thread-pool-size=1",
+          "--announce-submounts"};
+}
+
 }  // namespace
 
 Places places(const Options& o) {
@@ -39,10 +49,14 @@ Places places(const Options& o) {
 }
 
 Result<Pid> start_helper(const Options& o, const Fd& socket) {
-  return spawn(
-      {o.helper_program, "--syslog", "--cache=auto", "--shared-dir=" + places(o).shared + "/shared",
-       "--fd=3", "--thread-pool-size=1", "--announce-submounts"},
-      {socket.get(), log_file(o, "virtiofsd.log"), false});
+  return spawn(helper_command(o), {socket.get(), log_file(o, "virtiofsd.log"), false});
+}
+
+Result<Pid> start_late_helper(const Options& o, const Fd& socket, const std::string& at) {
+  std::vector<std::string> argv = {"/bin/sh", "-c",
+                                   "until [ -e \"$0\" ]; do sleep 0.1; done; exec \"$@\"", at};
+  for (auto& word : helper_command(o)) argv.push_back(std::move(word));
+  return spawn(argv, {socket.get(), log_file(o, "virtiofsd.log"), false});
 }
 
 Result<Pid> start_vmm(const Options& o, const Fd& qmp) {

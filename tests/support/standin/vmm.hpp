@@ -28,6 +28,9 @@ struct Places {
 /// virtiofsd; it forks its second process itself. `socket`: a listening one, or none for a stand-in
 /// that serves nobody; handed over as descriptor 3.
 [[nodiscard]] Result<Pid> start_helper(const Options& options, const Fd& socket);
+/// The same, but a shell that becomes it when there is a file `at`.
+[[nodiscard]] Result<Pid> start_late_helper(const Options& options, const Fd& socket,
+                                            const std::string& at);
 /// `qmp`: a listening socket, handed over as descriptor 3.
 [[nodiscard]] Result<Pid> start_vmm(const Options& options, const Fd& qmp);
 /// The long-lived shim itself, for the `start` helper; its output goes to the bundle's log.

@@ -8,36 +8,80 @@ run_pod 1
 placed 1
 id=$(pod_id 1)
 group=$(beside_group 1)
-grown 1
+kata_settings MEMORY_MIB=64 VIRTIOFSD=false
+run_pod 2
+placed 2
+kata_settings MEMORY_MIB=64 VIRTIOFSD=false LATE_VIRTIOFSD=true PAUSED=true
+begin_paused 3
+for pod in 1 2 3; do grown "$pod"; done
 
-# A thread is born.
+# cpu_used: by the daemon, in ns
+cpu_used() { systemctl show --value --property=CPUUsageNSec kata-cgroupd; }
+# rests: the daemon has done nothing for a moment.
+rests() {
+  local before
+  before=$(cpu_used)
+  sleep 1
+  [[ $(cpu_used) == "$before" ]]
+}
+
+say "a thread is born"
 plug_vcpu 1 2
 has_vcpus() { [[ $(places 1 | grep -c '/vcpu$') == "$1" ]]; }
 within 10 "a third vCPU" has_vcpus 3
 
-# The engine writes a bundle. Of an update Kata's state alone tells.
+say "a program is executed"
+touch "/run/kata-standin/$(pod_id 3)/virtiofsd-begins"
+virtiofsd() { pgrep --oldest --full "virtiofsd.*$(pod_id 3)"; }
+serves() { [[ $(group_of "$(virtiofsd)") == "$(beside_group 3)/io" ]]; }
+within 10 "virtiofsd is placed" serves
+placed 3
+
+say "events are lost"
+wait_for 60 "the daemon rests" rests
+kill -STOP "$(daemon_pid)"
+python3 -IS /run/node/case/noise || fail "no noise"
+plug_vcpu 1 3
+kill -CONT "$(daemon_pid)"
+within 10 "a fourth vCPU" has_vcpus 4
+
+say "the engine writes a bundle"
+# Of an update Kata's state alone tells.
 quota_is() { [[ $(value "$group/vcpu" cpu.max) == "$1 100000" ]]; }
 run_container 1 app 128 50000
 within 10 "the container's quota" quota_is 50000
 update_container 1 app 128 40000
 within 10 "the updated quota" quota_is 40000
 
-# Somebody writes a limit of ours.
+say "somebody writes a limit of ours"
 echo "30000 100000" >"$cgroups$group/vcpu/cpu.max"
 within 10 "the quota is ours again" quota_is 40000
 placed 1
 
-# Somebody moves the hypervisor into Kata's group.
-kata_settings MEMORY_MIB=64 VIRTIOFSD=false
-run_pod 2
-placed 2
-grown 2
-vmm_pid 2 >"$cgroups$(kata_group 2)/cgroup.procs"
+say "somebody moves the hypervisor into Kata's group"
 is_back() { [[ $(group_of "$(vmm_pid 2)") == "$(beside_group 2)/vmm" ]]; }
+vmm_pid 2 >"$cgroups$(kata_group 2)/cgroup.procs"
+within 10 "the hypervisor is back" is_back
+
+say "Kata's group is made anew, and the hypervisor moved into it"
+rmdir "$cgroups$(kata_group 2)"
+wait_for 60 "the daemon rests" rests
+mkdir "$cgroups$(kata_group 2)"
+wait_for 60 "the daemon rests" rests
+vmm_pid 2 >"$cgroups$(kata_group 2)/cgroup.procs"
 within 10 "the hypervisor is back" is_back
 placed 2
 
-# A process ends, and its parent does nothing about it.
+say "who outlives its sandbox ends"
+outlives=$(virtiofsd)
+late=$(pod_id 3)
+stop_pod 3
+blocked() { [[ $(conditions "$late") == *RemovalBlocked* ]]; }
+within 30 "the groups of pod 3 are busy" blocked
+kill -KILL "$outlives" $(pgrep --parent "$outlives" || true)
+within 10 "its groups go" ours_gone "$late"
+
+say "a process ends, and its parent does nothing about it"
 systemctl stop containerd # which would end the shim at once
 kill -STOP "$(shim_pid 1)"
 kill -KILL "$(vmm_pid 1)"
