@@ -87,7 +87,7 @@ class InputStore final {
   void read_in_vain(BundleEntry& entry, const std::string& problem, const std::string& text,
                     Instant unchanged, InputChange& change);
   void read_side_files(const Dir& dir, Bundle& bundle) const;
-  void note_ended(const SandboxId& id, const std::map<std::string, std::string>& states);
+  bool note_ended(const SandboxId& id, const std::map<std::string, std::string>& states);
   [[nodiscard]] std::vector<Bundle> unreadable_containers(const SandboxId& id) const;
   /// nullopt: there is no such file (any more).
   [[nodiscard]] std::optional<Instant> unchanged_for(const Dir& dir, const std::string& name,

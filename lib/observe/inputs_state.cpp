@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // InputStore: Kata's own state of sandboxes.
+#include <utility>
+
 #include "base/text.hpp"
 #include "model/errnos.hpp"
 #include "observe/inputs.hpp"
@@ -52,15 +54,19 @@ std::set<std::string> stopped_in(const std::map<std::string, std::string>& state
 }  // namespace
 
 /// Kata removes a container's file before the engine removes its bundle: once seen stopped, it
-/// stays so until then, or until Kata says otherwise.
-void InputStore::note_ended(const SandboxId& id, const std::map<std::string, std::string>& states) {
+/// stays so until then, or until Kata says otherwise. Returns whether that is news.
+bool InputStore::note_ended(const SandboxId& id, const std::map<std::string, std::string>& states) {
   const auto it = claims_.find(id);
-  if (it == claims_.end()) return;
+  if (it == claims_.end()) return false;
+  bool news = false;
   for (const auto& directory : it->second) {
     auto& bundle = bundles_.at(directory).bundle;
     const auto state = bundle ? states.find(bundle->id) : states.end();
-    if (state != states.end()) bundle->ended = state->second == "stopped";
+    if (state == states.end()) continue;
+    const bool ended = state->second == "stopped";
+    news = std::exchange(bundle->ended, ended) != ended || news;
   }
+  return news;
 }
 
 InputChange InputStore::state_changed(const SandboxId& id) {
@@ -76,7 +82,6 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     const bool same = stamp && entry.path == file.path && entry.stamp == *stamp;
     if (entry.state && same && !entry.trouble.any() && entry.containers == containers)
       return change;
-    change.sandboxes.insert(id);
     const auto text = stamp ? dir->read(name, kStateFile) : forward(stamp.error());
     auto state = text ? parse_kata_state(*text, file.go) : forward(text.error());
     entry.path = file.path;
@@ -86,16 +91,19 @@ InputChange InputStore::state_changed(const SandboxId& id) {
       if (!unchanged) continue;  // removed since
       entry.trouble.seen(file.path + ": " + state.error().text, clock_.now(), *unchanged);
       troubled_states_.insert(id);
+      change.sandboxes.insert(id);
       return change;
     }
+    const bool troubled = entry.trouble.any();
     entry.trouble.over();
     troubled_states_.erase(id);
     entry.containers = std::move(containers);
-    entry.state = std::move(*state);
-    entry.state->file = file.path;
+    state->file = file.path;
     const auto told = container_states(*dir, entry.containers);
-    entry.state->stopped = stopped_in(told);
-    note_ended(id, told);
+    state->stopped = stopped_in(told);
+    const bool ended = note_ended(id, told);
+    if (troubled || ended || entry.state != *state) change.sandboxes.insert(id);
+    entry.state = std::move(*state);
     return change;
   }
   troubled_states_.erase(id);

@@ -93,12 +93,32 @@ TEST_F(Inputs, KataSaysWhichContainersHaveStopped) {
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"});
   EXPECT_TRUE(store_->state_changed(id_of("S")).sandboxes.empty()) << "unchanged";
   put(sandbox / "one" / "persist.json", R"({"State": "stop)");
-  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{});
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"two"}) << "half-written";
   put(sandbox / "one" / "persist.json", R"({"State": "stopped"})");
   fs::remove_all(sandbox / "two");
   EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"one"});
+}
+
+/// Kata saves all of it for each thing that it does.
+TEST_F(Inputs, WhatKataWritesAgainIsNoNews) {
+  const auto sandbox = root_ / "vc" / "sbs" / "S";
+  const auto write = [&](const char* text) {
+    put(sandbox / "persist.json", text);
+    return store_->state_changed(id_of("S")).sandboxes;
+  };
+  (void)add("S", sandbox_json("S"));
+  (void)add("C", container_json("C", "S"));
+  EXPECT_EQ(write(R"({"State": "ready"})"), Ids{id_of("S")});
+  EXPECT_EQ(write(R"({"State": "ready", "Version": 2})"), Ids{}) << "nothing that we know of";
+  EXPECT_EQ(write(R"({"State": "running"})"), Ids{id_of("S")});
+  put(sandbox / "C" / "persist.json", R"({"State": "running"})");
+  EXPECT_EQ(write(R"({ "State": "running"})"), Ids{});
+  put(sandbox / "C" / "persist.json", R"({"State": "stopped"})");
+  EXPECT_EQ(write(R"({"State": "running" })"), Ids{id_of("S")});
+  EXPECT_EQ(write(""), Ids{id_of("S")}) << "trouble begins";
+  EXPECT_EQ(write(R"({"State": "running"})"), Ids{id_of("S")}) << "and ends";
 }
 
 TEST_F(Inputs, OnceStoppedAContainerStaysSoUntilItsBundleGoes) {
