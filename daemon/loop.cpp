@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "daemon/failure_count.hpp"
+
 namespace kcg {
 
 namespace {
@@ -24,17 +26,11 @@ tl::unexpected<Error> fail_call(int result, const char* what) {
 /// Value: what callbacks have thrown of late.
 struct Loop::Failures {
   std::function<void(const std::string&)> told = [](const std::string&) {};
-  Instant since{0};
-  int count = 0;
+  FailureCount count;
   std::string fatal;  ///< "" as long as the loop goes on
 
   void add(const std::string& what) {
-    const auto now = SystemClock().now();
-    if (now >= since + kFailuresWithin) {
-      since = now;
-      count = 0;
-    }
-    if (++count > kMostFailures) fatal = what;
+    if (!count.add(SystemClock().now())) fatal = what;
     try {
       told(what);
     } catch (...) {

@@ -41,8 +41,8 @@ class Source final {
 };
 
 /// Resource: see the head of the file. What one callback throws is told, and the others go on; more
-/// than kMostFailures within kFailuresWithin end run() with the last text, since a fresh start may
-/// do better: the state of the world is in the kernel.
+/// than a FailureCount allows end run() with the last text, since a fresh start may do better: the
+/// state of the world is in the kernel.
 class Loop final {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Loop>> create();
@@ -63,8 +63,6 @@ class Loop final {
 
   /// Whom exceptions are told. What it throws itself ends run().
   void on_failure(std::function<void(const std::string& what)> told);
-  static constexpr int kMostFailures = 20;
-  static constexpr Instant kFailuresWithin = std::chrono::seconds(10);
 
   [[nodiscard]] Result<int> run();
   void exit(int code);

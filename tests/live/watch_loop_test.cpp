@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "daemon/failure_count.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/watch/gated_sink.hpp"
 
@@ -127,6 +128,31 @@ TEST_F(Loops, SignalsAreEvents) {
   EXPECT_EQ(loop_->run().value(), 3);
 }
 
+TEST_F(Loops, SignalsGoFirst) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGUSR2);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::vector<Fd> events;
+  std::vector<Source> sources;
+  const auto ready = [&] {
+    events.emplace_back(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+    sources.push_back(std::move(
+        loop_->on_fd(events.back().get(), EPOLLIN, [&](std::uint32_t) { heard_ += "fd "; })
+            .value()));
+  };
+  ready();
+  auto signal = loop_->on_signal(SIGUSR2, [&] {
+    heard_ += "signal ";
+    loop_->exit(0);
+  });
+  ASSERT_TRUE(signal) << signal.error().text;
+  ready();
+  ::raise(SIGUSR2);
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_EQ(heard_, "signal ");
+}
+
 TEST_F(Loops, AnExceptionIsToldAndTheOthersGoOn) {
   loop_->on_failure([&](const std::string& what) { heard_ += what + ", then "; });
   auto bad = loop_->at(clock_.now(), [] { throw std::runtime_error("out of luck"); });
@@ -149,7 +175,7 @@ TEST_F(Loops, ExceptionsWithoutEndEndTheLoopWithTheirText) {
   const auto ended = loop_->run();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().text, "handlers of the event loop fail again and again: std::bad_alloc");
-  EXPECT_EQ(calls, Loop::kMostFailures + 1);
+  EXPECT_EQ(calls, FailureCount::kMost + 1);
 }
 
 TEST_F(Loops, WhoCannotEvenSayItEndsTheLoop) {

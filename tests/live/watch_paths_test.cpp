@@ -266,6 +266,16 @@ TEST_F(Bundles, OfCrioHaveAnotherShape) {
   EXPECT_TRUE(hears(userdata));
 }
 
+/// Those of all inotify descriptors of ours.
+long kernel_watches() {
+  long count = 0;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream file(fd.path());
+    for (std::string line; std::getline(file, line);) count += line.starts_with("inotify wd:");
+  }
+  return count;
+}
+
 TEST_F(Bundles, FindTheirWayAfterLostEvents) {
   make_directories(bundle("k8s.io/a"));
   start();
@@ -281,13 +291,18 @@ TEST_F(Bundles, FindTheirWayAfterLostEvents) {
 TEST_F(Bundles, ThatEndWithLostEventsAreToldAll) {
   make_directories(bundle("k8s.io/a"));
   make_directories(bundle("k8s.io/gone"));
+  make_directories(bundle("k8s.io/moved"));
   start();
+  const auto before = kernel_watches();
   rig_.forget();
   for (int i = 0; i < 20'000; ++i)
     write_file(bundle("k8s.io/a") + (i % 2 == 0 ? "/config.json" : "/shim.pid"), "");
   std::filesystem::remove_all(bundle("k8s.io/gone"));
+  std::filesystem::rename(bundle("k8s.io/moved"), ground_ / "elsewhere");
   EXPECT_TRUE(rig_.hears(HintKind::rescan, ""));
   EXPECT_TRUE(hears(bundle("k8s.io/gone")));
+  EXPECT_TRUE(hears(bundle("k8s.io/moved")));
+  EXPECT_EQ(kernel_watches() + 2, before);
 }
 
 TEST_F(Bundles, AreNotFollowedThroughLinks) {

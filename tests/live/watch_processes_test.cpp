@@ -171,6 +171,19 @@ TEST_F(Processes, ThatFloodCostAFractionAndHideNobody) {
   }
 }
 
+/// What it did while it was not heard was dropped, and it may never do anything again.
+TEST_F(Processes, ThatWereNotHeardInAFloodAreLookedAtAfterIt) {
+  SharedCount renames;
+  const pid_t flood = spawn_flood(renames);
+  watch_->watch_process(flood);
+  constexpr std::size_t kRenames = 100'000;
+  EXPECT_TRUE(rig_.until([&] { return *renames > kRenames; }));
+  ::kill(flood, SIGSTOP);
+  rig_.forget();  // of what the socket still holds nothing has been heard
+  EXPECT_TRUE(rig_.hears(HintKind::thread, "", flood));
+  end(flood);
+}
+
 /// What it did before was dropped with the flood.
 TEST_F(Processes, ThatAreWatchedInAFloodAreLookedAt) {
   SharedCount renames;

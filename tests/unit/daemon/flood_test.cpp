@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/failure_count.hpp"
 #include "daemon/watch/backoff.hpp"
 #include "daemon/watch/hint_gate.hpp"
 
@@ -28,6 +29,15 @@ int passed(HintGate& gate, const Hint& hint, Instant pause, Instant length) {
     count += gate.admit(hint, now) ? 1 : 0;
   }
   return count;
+}
+
+TEST(FailureCounts, AreOfOneWindow) {
+  FailureCount count;
+  for (int i = 0; i < FailureCount::kMost; ++i) EXPECT_TRUE(count.add(kStart)) << i;
+  EXPECT_FALSE(count.add(kStart + FailureCount::kWindow - microseconds(1)));
+  for (int i = 0; i < FailureCount::kMost; ++i)
+    EXPECT_TRUE(count.add(kStart + FailureCount::kWindow)) << i << ": those before are forgotten";
+  EXPECT_FALSE(count.add(kStart + FailureCount::kWindow));
 }
 
 TEST(HintGates, PassABurstAtOnce) {
