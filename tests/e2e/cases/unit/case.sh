@@ -10,6 +10,9 @@ equal "mount namespaces alike" "$([[ $(readlink /proc/1/ns/mnt) == "$(readlink "
 mkdir -p "$bundles"
 mount -t tmpfs -o mode=711 none "$bundles"
 in_daemon "$bundles" || fail "the daemon does not see what is mounted later"
+# Whoever executes a program is asked for by generic netlink, protocol 16, not below /proc.
+awk -v pid="$(daemon_pid)" '$2 == 16 && $3 == pid { found = 1 } END { exit !found }' \
+  /proc/net/netlink || fail "the kernel's taskstats are not asked"
 run_pod 1
 driver=cgroupfs
 run_pod 2
