@@ -75,12 +75,11 @@ within 10 "the hypervisor is back" is_back
 placed 2
 
 say "who outlives its sandbox ends"
-outlives=$(virtiofsd)
 late=$(pod_id 3)
 stop_pod 3
 blocked() { [[ $(conditions "$late") == *RemovalBlocked* ]]; }
 within 30 "the groups of pod 3 are busy" blocked
-kill -KILL "$outlives" $(pgrep --parent "$outlives" || true)
+pkill --signal KILL --full "virtiofsd.*$late"
 within 10 "its groups go" ours_gone "$late"
 
 say "a process ends, and its parent does nothing about it"
