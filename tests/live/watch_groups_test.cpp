@@ -173,9 +173,11 @@ TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
   EXPECT_TRUE(rig_.hears(HintKind::group, "s3"));
   EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
   EXPECT_GE(rig_.count(HintKind::group, "s2"), 1);
+  rig_.forget();
   first.end();
   second.end();
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2")) << "it has not seen him, and now he has left";
 }
 
 TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {

@@ -15,13 +15,18 @@
 
 namespace kcg::test {
 
+/// Uses so much CPU time.
+inline void burn(Instant cpu) {
+  for (const auto until = thread_cpu_time() + cpu; thread_cpu_time() < until;) continue;
+}
+
 /// Resource: counts the looks that were taken, and tells of nothing.
 class CountingFollower final : public Follower {
  public:
   void follow(const SandboxId& id, const Observed&) override {
     ++looks;
     seen.push_back(id.str());
-    for (const auto until = thread_cpu_time() + costs; thread_cpu_time() < until;) continue;
+    burn(costs);
   }
   void hear_groups() override {}
   void leave(const SandboxId&) override {}

@@ -12,21 +12,26 @@
 namespace kcg::test {
 namespace {
 
-constexpr auto kReadCosts = std::chrono::milliseconds(1);
+constexpr Instant kReadCosts = std::chrono::milliseconds(1);
 
-class ResyncHearing : public Hearing {};
+class ResyncHearing : public Hearing {
+ protected:
+  void register_all(std::initializer_list<const char*> ids) {
+    for (const char* id : ids) {
+      Registration one;
+      one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
+      ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
+    }
+    run();
+  }
+};
 
 /// 100 ms, which are more than the share of so short an interval, hold two looks of 60 ms.
 TEST_F(ResyncHearing, AResyncIsBoundedWhereNothingWasLost) {
   config_.reconcile_interval = std::chrono::seconds(1);
   start();
   run();
-  for (const char* id : {"a", "b", "c", "d"}) {
-    Registration one;
-    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
-    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
-  }
-  run();
+  register_all({"a", "b", "c", "d"});
   reconciler_->set_follower(&follower_);
   follower_.costs = std::chrono::milliseconds(60);
   for (int event = 0; event < 100 && follower_.looks == 0; ++event)
@@ -46,7 +51,7 @@ TEST_F(ResyncHearing, ASearchIsBoundedWhereNothingWasLost) {
   while (proc_.pids()->size() < 150) (void)proc_.start(1, {"x", "/x", {"x"}});
   unsigned reads = 0;
   proc_.on_read([&reads] {
-    for (const auto until = thread_cpu_time() + kReadCosts; thread_cpu_time() < until;) continue;
+    burn(kReadCosts);
     ++reads;
     return 0;
   });
@@ -62,6 +67,44 @@ TEST_F(ResyncHearing, ASearchIsBoundedWhereNothingWasLost) {
   EXPECT_EQ(search(), 1 + 64U);
   reconciler_->hint({HintKind::rescan, "", 0});
   EXPECT_EQ(search(), 1 + 150U) << "events were lost, before and behind where it rests";
+}
+
+TEST_F(ResyncHearing, WhatIsLostDuringASearchEndsItsBound) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  start();
+  run();
+  while (proc_.pids()->size() < 300) (void)proc_.start(1, {"x", "/x", {"x"}});
+  unsigned reads = 0;
+  proc_.on_read([&reads] {
+    burn(kReadCosts / 4);
+    ++reads;
+    return 0;
+  });
+  while (reads == 0) (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  EXPECT_LT(reads, 300U) << "it is under way";
+  reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  EXPECT_EQ(reads, 2 * (1 + 300U));
+}
+
+/// 60 ms of 100 are left of so short an interval.
+TEST_F(ResyncHearing, WhatASearchTakesIsTakenOffTheLooks) {
+  config_.reconcile_interval = std::chrono::seconds(1);
+  start();
+  run();
+  register_all({"a", "b", "c", "d"});
+  while (proc_.pids()->size() < 39) (void)proc_.start(1, {"x", "/x", {"x"}});
+  proc_.on_read([] {
+    burn(kReadCosts);
+    return 0;
+  });
+  reconciler_->set_follower(&follower_);
+  follower_.costs = std::chrono::milliseconds(60);
+  for (int event = 0; event < 100 && follower_.looks == 0; ++event)
+    (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  run();
+  EXPECT_EQ(follower_.looks, 1U);
 }
 
 TEST_F(ResyncHearing, NobodyIsForgottenWhereTheListOfProcessesCannotBeRead) {
@@ -85,12 +128,7 @@ TEST_F(ResyncHearing, NobodyIsForgottenWhereTheListOfProcessesCannotBeRead) {
 TEST_F(ResyncHearing, AnEventDoesNotTakeTheLookOfAResync) {
   config_.reconcile_interval = std::chrono::seconds(1);
   const Pid vmm = placed();
-  for (const char* id : {"a", "b", "c"}) {
-    Registration one;
-    one.cgroups_path = fmt::format("/kubepods/pod{}/x", id);
-    ASSERT_TRUE(reconciler_->api().register_sandbox(id, one));
-  }
-  run();
+  register_all({"a", "b", "c"});
   follower_.costs = std::chrono::milliseconds(60);
   const auto seen_in_an_interval = [this] {
     follower_.seen.clear();
@@ -135,9 +173,7 @@ TEST_F(ResyncHearing, AFullLookThatIsAskedForDuringAnotherFollowsIt) {
   for (int i = 0; i < 200; ++i) (void)proc_.start(1, {"x", "/x", {"x"}});
   unsigned reads = 0;
   proc_.on_read([&] {
-    for (const auto until = thread_cpu_time() + std::chrono::microseconds(100);
-         thread_cpu_time() < until;)
-      continue;
+    burn(kReadCosts / 10);
     ++reads;
     return 0;
   });
