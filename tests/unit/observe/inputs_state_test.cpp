@@ -121,6 +121,19 @@ TEST_F(Inputs, WhatKataWritesAgainIsNoNews) {
   EXPECT_EQ(write(R"({"State": "running"})"), Ids{id_of("S")}) << "and ends";
 }
 
+TEST_F(Inputs, ThatAContainerHasStoppedIsNewsForABundleThatCameLater) {
+  const auto sandbox = root_ / "vc" / "sbs" / "S";
+  put(sandbox / "persist.json", R"({"State": "running"})");
+  put(sandbox / "C" / "persist.json", R"({"State": "stopped"})");
+  (void)store_->state_changed(id_of("S"));
+  (void)add("S", sandbox_json("S"));
+  (void)add("C", container_json("C", "S"));
+  EXPECT_FALSE(store_->inputs(id_of("S")).inputs.containers.at(0).ended);
+  put(sandbox / "persist.json", R"({"State":  "running"})");
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.containers.at(0).ended);
+}
+
 TEST_F(Inputs, OnceStoppedAContainerStaysSoUntilItsBundleGoes) {
   const auto sandbox = root_ / "vc" / "sbs" / "S";
   const auto state = [&](const char* text) {
