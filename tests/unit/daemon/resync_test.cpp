@@ -38,6 +38,11 @@ TEST_F(ResyncHearing, AResyncIsBoundedWhereNothingWasLost) {
     (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
   run();
   EXPECT_EQ(std::exchange(follower_.looks, 0), 2U);
+  config_.reconcile_interval = std::chrono::hours(1);  // no other one comes in between
+  reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
+  ASSERT_TRUE(reconciler_->api().reload());
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 4U);
   reconciler_->hint({HintKind::rescan, "", 0});
   run();
   EXPECT_EQ(follower_.looks, 4U) << "events were lost";
