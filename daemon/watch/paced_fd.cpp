@@ -21,13 +21,16 @@ void PacedFd::stop() {
 }
 
 void PacedFd::woken() {
-  const auto now = clock_.now();
-  const bool storm = now - std::exchange(woken_, now) < kGather + kGather;
-  if (storm) rest();
+  const bool storm = clock_.now() - read_at_ < kGather + kGather;
+  if (storm)
+    rest();
+  else
+    noisy_ = 0;
   (void)read();  // ignored: a storm ends when nothing has gathered
 }
 
 Heard PacedFd::read() {
+  read_at_ = clock_.now();
   const auto heard = read_();
   if (heard == Heard::noise)
     ++noisy_;
@@ -52,8 +55,6 @@ void PacedFd::go_on() {
   const auto heard = read();
   if (fd_ != fd || (heard != Heard::nothing && pause_)) return;
   pause_ = Source();
-  noisy_ = 0;
-  woken_ = Instant(0);
   if (auto listening = listen(fd_, events_); !listening) failed_(listening.error());
 }
 

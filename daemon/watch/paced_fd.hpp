@@ -50,8 +50,8 @@ class PacedFd final {
   SystemClock clock_;
   int fd_ = -1;
   std::uint32_t events_ = 0;
-  Instant woken_{0};
-  unsigned noisy_ = 0;  ///< readings in a row
+  Instant read_at_{0};
+  unsigned noisy_ = 0;  ///< readings in a row, in one storm
   Source source_;
   Source pause_;
 };

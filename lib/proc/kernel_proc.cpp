@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -122,14 +121,14 @@ Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_roo
 }
 
 std::vector<Result<TaskName>> KernelProc::names(const std::vector<Pid>& pids) {
-  const auto told = names_ ? names_->ask(pids) : std::map<Pid, Result<TaskName>>();
+  auto told = names_ ? names_->ask(pids) : TaskNames::Answers(pids.size());
   std::vector<Result<TaskName>> names;
-  for (const Pid pid : pids) {
-    const auto known = told.find(pid);
-    names.push_back(known != told.end() ? known->second : stat(pid).map([](const TaskStat& stat) {
-      return TaskName{stat.comm, stat.ppid};
-    }));
-  }
+  names.reserve(pids.size());
+  const auto read = [this](Pid pid) {
+    return stat(pid).map([](const TaskStat& stat) { return TaskName{stat.comm, stat.ppid}; });
+  };
+  for (std::size_t i = 0; i < pids.size(); ++i)
+    names.push_back(told[i] ? std::move(*told[i]) : read(pids[i]));
   return names;
 }
 

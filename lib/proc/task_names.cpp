@@ -108,11 +108,10 @@ Result<TaskNames> TaskNames::open() {
   if (!names.fd_) return fail_call(errno, "socket");
   if (auto found = names.find_family(); !found) return forward(found.error());
   const Pid self = ::getpid();
-  const auto answers = names.ask({self});
-  const auto own = answers.find(self);
-  if (own == answers.end()) return fail_call(ENOENT, "our own name");
-  if (!own->second) return forward(own->second.error());
-  if (own->second->ppid != ::getppid()) return fail_call(ENOENT, "our own parent");
+  const auto own = names.ask({self}).front();
+  if (!own) return fail_call(ENOENT, "our own name");
+  if (!*own) return forward(own->error());
+  if ((*own)->ppid != ::getppid()) return fail_call(ENOENT, "our own parent");
   return names;
 }
 
@@ -134,19 +133,19 @@ Status TaskNames::find_family() {
   return {};
 }
 
-std::map<Pid, Result<TaskName>> TaskNames::ask(const std::vector<Pid>& pids) {
-  std::map<Pid, Result<TaskName>> answers;
-  for (std::span<const Pid> left = pids; !left.empty();) {
-    const auto portion = left.first(std::min(left.size(), kMostDatagrams));
-    left = left.subspan(portion.size());
-    ask_portion(portion, answers);
+TaskNames::Answers TaskNames::ask(const std::vector<Pid>& pids) {
+  Answers answers(pids.size());
+  for (std::size_t at = 0; at < pids.size(); at += kMostDatagrams) {
+    const auto count = std::min(pids.size() - at, kMostDatagrams);
+    ask_portion(std::span(pids).subspan(at, count), std::span(answers).subspan(at, count));
   }
   return answers;
 }
 
-void TaskNames::ask_portion(std::span<const Pid> pids, std::map<Pid, Result<TaskName>>& answers) {
+void TaskNames::ask_portion(std::span<const Pid> pids, std::span<Answers::value_type> answers) {
   const auto first = sequence_ + 1;
   std::vector<Request<std::uint32_t>> requests;
+  requests.reserve(pids.size());
   for (const Pid pid : pids)
     requests.push_back(request(family_, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_PID,
                                static_cast<std::uint32_t>(pid), ++sequence_));
@@ -155,13 +154,17 @@ void TaskNames::ask_portion(std::span<const Pid> pids, std::map<Pid, Result<Task
   const auto take = [&](Bytes datagram) {
     const auto head = copy<nlmsghdr>(datagram);
     if (!head || head->nlmsg_seq - first >= pids.size()) return;  // asked for earlier
-    const Pid pid = pids[head->nlmsg_seq - first];
+    const auto number = head->nlmsg_seq - first;
     if (const int code = refusal(datagram))
-      answers.insert_or_assign(pid, fail_call(code, std::to_string(pid)));
+      answers[number] = fail_call(code, std::to_string(pids[number]));
     else if (auto name = name_in(datagram, family_))
-      answers.insert_or_assign(pid, std::move(*name));
+      answers[number] = std::move(*name);
   };
-  while (receive_datagrams(fd_.get(), take).value_or(0) > 0) continue;
+  for (std::size_t heard = 0; heard < pids.size();) {
+    const auto count = receive_datagrams(fd_.get(), take).value_or(0);
+    if (count == 0) return;
+    heard += count;
+  }
 }
 
 }  // namespace kcg

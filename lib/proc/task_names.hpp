@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,14 +23,15 @@ class TaskNames final {
   /// CONFIG_TASKSTATS and CONFIG_TASK_XACCT, or not the initial network namespace.
   [[nodiscard]] static Result<TaskNames> open();
 
-  /// ESRCH: it is no more. Of whom there is no answer has to be asked for elsewhere. Never blocks:
-  /// the kernel answers while it is asked.
-  [[nodiscard]] std::map<Pid, Result<TaskName>> ask(const std::vector<Pid>& pids);
+  /// In their order. ESRCH: it is no more. nullopt: there is no answer, ask elsewhere. Never
+  /// blocks: the kernel answers while it is asked.
+  using Answers = std::vector<std::optional<Result<TaskName>>>;
+  [[nodiscard]] Answers ask(const std::vector<Pid>& pids);
 
  private:
   explicit TaskNames(Fd fd) : fd_(std::move(fd)) {}
   [[nodiscard]] Status find_family();
-  void ask_portion(std::span<const Pid> pids, std::map<Pid, Result<TaskName>>& answers);
+  void ask_portion(std::span<const Pid> pids, std::span<Answers::value_type> answers);
 
   Fd fd_;
   std::uint16_t family_ = 0;

@@ -60,6 +60,7 @@ class Paced : public ::testing::Test {
   const Fd event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::unique_ptr<PacedFd> paced_;
   std::vector<Instant> asked_;
+  Result<Source> auto_fill_{Source()};
 };
 
 TEST_F(Paced, AStormIsReadNowAndThen) {
@@ -75,6 +76,22 @@ TEST_F(Paced, AStormThatConcernsNobodyIsReadMoreRarely) {
   EXPECT_EQ(loop_->run().value(), 0);
   EXPECT_GE(shortest_pause(2), PacedFd::kGather);
   EXPECT_GE(shortest_pause(PacedFd::kNoisy + 3), PacedFd::kGatherNoise);
+}
+
+/// Where it comes in gusts.
+TEST_F(Paced, AStormThatConcernsNobodyHasMomentsOfSilence) {
+  listen([this] {
+    const bool silent = asked_.size() % 3 == 0;
+    if (silent) empty();
+    auto_fill_ = silent ? loop_->soon([this] { fill(); }) : Result<Source>(Source());
+    return silent ? Heard::nothing : Heard::noise;
+  });
+  fill();
+  EXPECT_EQ(loop_->run().value(), 0);
+  int long_pauses = 0;
+  for (std::size_t i = 1; i < asked_.size(); ++i)
+    long_pauses += asked_[i] - asked_[i - 1] >= PacedFd::kGatherNoise ? 1 : 0;
+  EXPECT_GE(long_pauses, 5);
 }
 
 /// The storm's end is seen by one reading that gives nothing; from then on the descriptor tells.
