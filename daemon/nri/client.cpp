@@ -17,8 +17,6 @@ namespace {
 
 /// What is heard in one turn of the loop; the rest is heard in the next.
 constexpr std::size_t kMostInATurn = 64;
-/// For so long others are served first after a flood of calls.
-constexpr Instant kRest = std::chrono::milliseconds(5);
 
 constexpr const char* kMissed =
     "pods' overhead, requests, labels and in-place updates are learnt from bundles and Kata's "

@@ -42,6 +42,8 @@ class NriClient final {
 
   static constexpr Instant kFirstRetry = std::chrono::milliseconds(100);
   static constexpr Instant kLastRetry = std::chrono::seconds(30);
+  /// For so long others are served first after a flood of calls.
+  static constexpr Instant kRest = std::chrono::milliseconds(5);
 
  private:
   void watch();

@@ -35,8 +35,11 @@ class Nri : public ::testing::Test {
   void start(Instant patience = std::chrono::seconds(30)) {
     client_ = std::make_unique<NriClient>(
         rig_.loop(), config_,
-        NriClientWiring{[this](const News& news) { news_.push_back(news); }, rig_.tell(),
-                        [](const std::string&) {}, patience});
+        NriClientWiring{[this](const News& news) {
+                          news_.push_back(news);
+                          heard_at_.push_back(SystemClock().now());
+                        },
+                        rig_.tell(), [](const std::string&) {}, patience});
   }
   /// A socket that nobody listens at yet.
   [[nodiscard]] Fd bound() const {
@@ -80,6 +83,7 @@ class Nri : public ::testing::Test {
   Config::Nri config_;
   std::unique_ptr<FakeEngine> engine_;
   std::vector<News> news_;
+  std::vector<Instant> heard_at_;
   std::function<bool()> settled_;
   std::unique_ptr<NriClient> client_;
 };
@@ -263,6 +267,25 @@ TEST_F(Nri, WhoTellsMoreThanIsTakenInWaits) {
   EXPECT_LT(taken, NriLine::kMostUntaken + kBetween);
   settled_ = [&] { return news_.size() == kCalls; };
   engine_does([&] { engine_->send(std::string_view(calls).substr(taken)); });
+}
+
+/// At most 64 are heard in a turn, and from the 500th of a moment on others are served in between.
+TEST_F(Nri, WhoTellsWithoutEndIsHeardNowAndThen) {
+  constexpr std::size_t kCalls = 3000;
+  listen();
+  start();
+  greeted_with("p1");
+  news_.clear();
+  heard_at_.clear();
+  std::string calls;
+  for (std::uint32_t i = 0; i < kCalls; ++i)
+    calls += nri::wire_call(101 + 2 * i, "StateChange", nri::state_change(1, {"p"}));
+  settled_ = [&] { return news_.size() == kCalls; };
+  engine_does([&] { engine_->send(calls); });
+  std::size_t rests = 0;
+  for (std::size_t i = 1; i < heard_at_.size(); ++i)
+    rests += heard_at_[i] - heard_at_[i - 1] >= NriClient::kRest ? 1U : 0U;
+  EXPECT_GE(rests, 5U) << "some thirty where nothing else slows it down";
 }
 
 }  // namespace
