@@ -171,27 +171,6 @@ TEST_F(Processes, ThatFloodCostAFractionAndHideNobody) {
   }
 }
 
-/// What it did while it was not heard was dropped, and it may never do anything again.
-TEST_F(Processes, ThatWereNotHeardInAFloodAreLookedAtAfterIt) {
-  constexpr std::size_t kUnheard = 20'000;
-  SharedCount renames;
-  const pid_t flood = spawn_flood(renames);
-  watch_->watch_process(flood);
-  const auto unheard = [&] {
-    rig_.forget();
-    const auto before = watch_->handled();
-    const std::size_t begin = *renames;
-    EXPECT_TRUE(rig_.until([&] { return *renames > begin + kUnheard; }));
-    return watch_->handled() == before;
-  };
-  int tries = 100;
-  while (!unheard() && tries > 0) --tries;
-  ASSERT_GT(tries, 0) << "it was heard all the time";
-  ::kill(flood, SIGSTOP);
-  EXPECT_TRUE(rig_.hears(HintKind::thread, "", flood));
-  end(flood);
-}
-
 /// What it did before was dropped with the flood.
 TEST_F(Processes, ThatAreWatchedInAFloodAreLookedAt) {
   SharedCount renames;
