@@ -189,7 +189,7 @@ TEST_F(Nri, ThatBreaksOffInTheMiddleIsReachedAgain) {
 
 TEST_F(Nri, ThatIsSilentIsLeft) {
   listen();
-  start(std::chrono::milliseconds(50));
+  start(std::chrono::milliseconds(500));
   settled_ = [&] { return rig_.problem().find("in time") != std::string::npos; };
   engine_does([&] {
     engine_->accept();
