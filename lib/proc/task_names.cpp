@@ -155,8 +155,8 @@ void TaskNames::ask_portion(std::span<const Pid> pids, std::span<Answers::value_
     const auto head = copy<nlmsghdr>(datagram);
     if (!head || head->nlmsg_seq - first >= pids.size()) return;  // asked for earlier
     const auto number = head->nlmsg_seq - first;
-    if (const int code = refusal(datagram))
-      answers[number] = fail_call(code, std::to_string(pids[number]));
+    if (refusal(datagram) == ESRCH)
+      answers[number] = fail_call(ESRCH, std::to_string(pids[number]));
     else if (auto name = name_in(datagram, family_))
       answers[number] = std::move(*name);
   };

@@ -23,8 +23,8 @@ class TaskNames final {
   /// CONFIG_TASKSTATS and CONFIG_TASK_XACCT, or not the initial network namespace.
   [[nodiscard]] static Result<TaskNames> open();
 
-  /// In their order. ESRCH: it is no more. nullopt: there is no answer, ask elsewhere. Never
-  /// blocks: the kernel answers while it is asked.
+  /// In their order. ESRCH: it is no more. nullopt: there is no answer, or a refusal: ask
+  /// elsewhere. Never blocks: the kernel answers while it is asked.
   using Answers = std::vector<std::optional<Result<TaskName>>>;
   [[nodiscard]] Answers ask(const std::vector<Pid>& pids);
 

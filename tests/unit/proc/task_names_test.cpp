@@ -67,6 +67,20 @@ TEST_F(TaskNamesTest, WhoIsNoMoreIsAnErrorOfHisOwn) {
   EXPECT_EQ(answers[1]->error().code, ESRCH);
 }
 
+/// What the kernel does not want to tell any more says nothing about a process.
+TEST_F(TaskNamesTest, ThatAreRefusedAreReadFromProc) {
+  const auto proc = KernelProc::open().value();
+  const Pid child = ::fork();
+  if (child == 0) {
+    if (::setresuid(65534, 65534, 65534) != 0) ::_exit(1);
+    if (names_->ask({::getppid()}).front()) ::_exit(2);
+    ::_exit(proc->names({children_.front()}).front() ? 0 : 3);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(TaskNamesTest, AreWhatKernelProcTells) {
   const auto proc = KernelProc::open().value();
   const auto names = proc->names({children_.front(), ::getpid()});
