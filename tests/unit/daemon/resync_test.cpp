@@ -24,6 +24,16 @@ class ResyncHearing : public Hearing {
     }
     run();
   }
+  /// Each read below /proc takes so much CPU time, and counts.
+  void make_reads_dear(Instant each) {
+    proc_.on_read([this, each] {
+      burn(each);
+      ++reads_;
+      return 0;
+    });
+  }
+
+  unsigned reads_ = 0;
 };
 
 /// 100 ms, which are more than the share of so short an interval, hold two looks of 60 ms.
@@ -54,17 +64,12 @@ TEST_F(ResyncHearing, ASearchIsBoundedWhereNothingWasLost) {
   start();
   run();
   while (proc_.pids()->size() < 150) (void)proc_.start(1, {"x", "/x", {"x"}});
-  unsigned reads = 0;
-  proc_.on_read([&reads] {
-    burn(kReadCosts);
-    ++reads;
-    return 0;
-  });
+  make_reads_dear(kReadCosts);
   const auto search = [&] {
-    for (int event = 0; event < 100 && reads == 0; ++event)
+    for (int event = 0; event < 100 && reads_ == 0; ++event)
       (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
     run();
-    return std::exchange(reads, 0);
+    return std::exchange(reads_, 0);
   };
   EXPECT_EQ(search(), 1 + 64U) << "their list, and some of them";
   EXPECT_EQ(search(), 64U);
@@ -79,18 +84,13 @@ TEST_F(ResyncHearing, WhatIsLostDuringASearchEndsItsBound) {
   start();
   run();
   while (proc_.pids()->size() < 300) (void)proc_.start(1, {"x", "/x", {"x"}});
-  unsigned reads = 0;
-  proc_.on_read([&reads] {
-    burn(kReadCosts / 4);
-    ++reads;
-    return 0;
-  });
-  while (reads == 0) (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
-  EXPECT_LT(reads, 300U) << "it is under way";
+  make_reads_dear(kReadCosts / 4);
+  while (reads_ == 0) (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
+  EXPECT_LT(reads_, 300U) << "it is under way";
   reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
   ASSERT_TRUE(reconciler_->api().reload());
   run();
-  EXPECT_EQ(reads, 2 * (1 + 300U));
+  EXPECT_EQ(reads_, 2 * (1 + 300U));
 }
 
 /// 60 ms of 100 are left of so short an interval.
@@ -100,10 +100,7 @@ TEST_F(ResyncHearing, WhatASearchTakesIsTakenOffTheLooks) {
   run();
   register_all({"a", "b", "c", "d"});
   while (proc_.pids()->size() < 39) (void)proc_.start(1, {"x", "/x", {"x"}});
-  proc_.on_read([] {
-    burn(kReadCosts);
-    return 0;
-  });
+  make_reads_dear(kReadCosts);
   reconciler_->set_follower(&follower_);
   follower_.costs = std::chrono::milliseconds(60);
   for (int event = 0; event < 100 && follower_.looks == 0; ++event)
@@ -176,14 +173,9 @@ TEST_F(ResyncHearing, AFullLookThatIsAskedForDuringAnotherFollowsIt) {
   start();
   run();
   for (int i = 0; i < 200; ++i) (void)proc_.start(1, {"x", "/x", {"x"}});
-  unsigned reads = 0;
-  proc_.on_read([&] {
-    burn(kReadCosts / 10);
-    ++reads;
-    return 0;
-  });
+  make_reads_dear(kReadCosts / 10);
   reconciler_->hint({HintKind::rescan, "", 0});
-  while (reads == 0) ASSERT_GT(::sd_event_run(loop_->get(), 0), 0);
+  while (reads_ == 0) ASSERT_GT(::sd_event_run(loop_->get(), 0), 0);
   const Pid shim = shim_executes(new_bundle(), false, false);
   reconciler_->api().set_config_reader([this]() -> Result<Config> { return config_; });
   ASSERT_TRUE(reconciler_->api().reload());
