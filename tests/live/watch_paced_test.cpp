@@ -40,6 +40,7 @@ class Paced : public ::testing::Test {
         },
         [](const Error& why) { FAIL() << why.text; });
     ASSERT_TRUE(paced_->listen(event_.get(), EPOLLIN));
+    in_vain_ = loop_->at(clock_.now() + std::chrono::seconds(10), [this] { loop_->exit(1); });
   }
   /// How long it took from one reading to the last. A pause begins just before a reading, so that
   /// this may be short of one.
@@ -58,7 +59,7 @@ class Paced : public ::testing::Test {
   const Fd event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::unique_ptr<PacedFd> paced_;
   std::vector<Instant> asked_;
-  Result<Source> then_{Source()};
+  Result<Source> then_{Source()}, in_vain_{Source()};
 };
 
 TEST_F(Paced, AStormIsReadNowAndThen) {
@@ -104,7 +105,6 @@ TEST_F(Paced, WhatIsQuietAgainIsListenedTo) {
     return Heard::nothing;
   });
   fill();
-  auto in_vain = loop_->at(clock_.now() + std::chrono::seconds(10), [this] { loop_->exit(1); });
   EXPECT_EQ(loop_->run().value(), 0);
 }
 
