@@ -31,7 +31,11 @@ begin_paused() {
 # touched POD: with GUEST=touch: all of the guest's memory is in use.
 touched() {
   local pages=$((($(<"/run/pods/$1/boot") - 4) * 256))
-  resident() { (($(awk '{ print $2 }' "/proc/$(vmm_pid "$1")/statm") > pages)); }
+  resident() {
+    local has
+    has=$(awk '{ print $2 }' "/proc/$(vmm_pid "$1")/statm")
+    ((has > pages)) || { echo "$has of $pages pages" && false; }
+  }
   wait_for 60 "the guest of pod $1 has touched its memory" resident "$1"
 }
 

@@ -17,7 +17,16 @@ constexpr std::size_t kSize = 65536;
 // ff000: where the other processors wake up (startup vector 0xff): jmp $
 constexpr std::string_view kOthers = "\xeb\xfe"sv;
 
-// ff100: the first processor borrows a flat data segment ("unreal mode") to reach all memory.
+// ff100: whatever interrupts the first processor returns to it: an emulated KVM has it interrupted
+// now and then by what nobody sent, and without vectors it would never be heard of again.
+constexpr std::string_view kVectors =
+    "\x31\xff\x8e\xc7"          // xor di, di ; mov es, di
+    "\xbc\x00\x10"              // mov sp, 0x1000: the first page has the vectors and the stack
+    "\xb9\x00\x01"              // mov cx, 256
+    "\x66\xb8\xa0\xf1\x00\xf0"  // mov eax, 0xf000f1a0
+    "\xfc\x66\xf3\xab"sv;       // cld ; rep stosd
+
+// It borrows a flat data segment ("unreal mode") to reach all memory.
 constexpr std::string_view kFlat =
     "\xfa"                              // cli
     "\x8c\xc8\x8e\xd8"                  // mov ax, cs ; mov ds, ax
@@ -26,7 +35,7 @@ constexpr std::string_view kFlat =
     "\xbb\x08\x00\x8e\xdb"              // mov bx, 8 ; mov ds, bx
     "\x24\xfe\x0f\x22\xc0"sv;           // and al, 0xfe ; mov cr0, eax
 
-// ff11d: to its local APIC: INIT and SIPI to all others; and it spins.
+// To its local APIC: INIT and SIPI to all others; and it spins.
 constexpr std::string_view kSpin =
     "\x66\xbb\x00\x03\xe0\xfe"          // mov ebx, 0xfee00300
     "\x67\x66\xc7\x03\x00\x45\x0c\x00"  // mov dword [ebx], 0x000c4500: INIT, all but self
@@ -37,6 +46,9 @@ constexpr std::string_view kSpin =
 constexpr std::string_view kGdtRegister = "\x0f\x00\x90\xf1\x0f\x00"sv;
 constexpr std::string_view kGdt =
     "\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x00\x93\xcf\x00"sv;
+
+// ff1a0: where the vectors lead
+constexpr std::string_view kReturn = "\xcf"sv;  // iret
 
 // ffff0: the reset vector
 constexpr std::string_view kJumpToFirst = "\xe9\x0d\xf1"sv;  // jmp 0xf100
@@ -79,10 +91,10 @@ std::string firmware(Guest guest, std::uint32_t memory_mib) {
     return image;
   }
   put(image, 0xf000, kOthers);
-  put(image, 0xf100, kFlat);
-  put(image, 0xf100 + kFlat.size(), work(guest, memory_mib));
+  put(image, 0xf100, std::string(kVectors) + std::string(kFlat) + work(guest, memory_mib));
   put(image, 0xf180, kGdtRegister);
   put(image, 0xf190, kGdt);
+  put(image, 0xf1a0, kReturn);
   put(image, 0xfff0, kJumpToFirst);
   return image;
 }
