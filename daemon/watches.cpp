@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "layout/layout.hpp"
@@ -22,10 +23,10 @@ bool limits_something(const GroupState& group) {
 /// with others, whose groups are none of its business. Groups are made in all hierarchies within
 /// microseconds: one tells.
 void add_children(const Hierarchy& h, const SandboxId& id, const CgroupsPath& path,
-                  const Observed& observed, std::vector<GroupFile>& files) {
+                  const Observed& observed, std::vector<GroupInterest>& interests) {
   const auto add = [&](const CgroupPath& group) {
     if (group.parent() == path.pod)
-      files.push_back({{h.name, path.pod}, kChildren, std::string(group.name())});
+      interests.push_back({{h.name, path.pod}, GroupNews::child, group});
   };
   for (const auto& kata : kata_paths(id, path)) add(kata);
   for (const auto& [ref, state] : observed.groups)
@@ -34,39 +35,43 @@ void add_children(const Hierarchy& h, const SandboxId& id, const CgroupsPath& pa
 
 /// Ours, to the end: the population of the top one and the limits of all. Who changes one, or
 /// leaves last, is heard at once.
-void add_ours(const SandboxId& id, const Observed& observed, std::vector<GroupFile>& files) {
+void add_ours(const SandboxId& id, const Observed& observed,
+              std::vector<GroupInterest>& interests) {
   for (const auto& [ref, state] : observed.groups) {
     if (state.mark != id.str()) continue;
-    if (state.file("cgroup.subtree_control")) files.push_back({ref, kPopulation});
-    if (limits_something(state)) files.push_back({ref, kLimitFiles});
+    if (state.file("cgroup.subtree_control")) interests.push_back({ref, GroupNews::population});
+    if (limits_something(state)) interests.push_back({ref, GroupNews::limits});
   }
 }
 
 /// Ours, and as long as a bundle says where they are: Kata's own groups, and their making.
-std::vector<GroupFile> files_of(const SandboxId& id, const Observed& observed) {
-  std::vector<GroupFile> files;
-  add_ours(id, observed, files);
+std::vector<GroupInterest> interests_of(const SandboxId& id, const Observed& observed) {
+  std::vector<GroupInterest> interests;
+  add_ours(id, observed, interests);
   const auto& path = observed.cgroups_path;
-  if (!path) return files;
+  if (!path) return interests;
   const auto& hierarchies = observed.host.hierarchies;
   for (const auto& h : hierarchies)
-    for (const auto& kata : kata_paths(id, *path)) files.push_back({{h.name, kata}, kTaskFiles});
-  if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, files);
-  return files;
+    for (const auto& kata : kata_paths(id, *path))
+      interests.push_back({{h.name, kata}, GroupNews::tasks});
+  if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, interests);
+  return interests;
 }
 
 /// Where a task was seen, or below which. Of v2 alone: v1 tells nobody.
 std::set<GroupRef> populated(const Observed& observed) {
-  std::set<GroupRef> found;
   const auto& hierarchies = observed.host.hierarchies;
-  const auto add = [&](const std::string& name, const std::string& group) {
-    auto path = CgroupPath::parse(group);
-    while (path && !path->is_root() && found.insert({name, *path}).second) path = path->parent();
-  };
+  std::set<std::pair<std::size_t, std::string_view>> seen;  // of many threads few groups
   for (const auto& process : observed.processes)
     for (const auto& thread : process.threads)
       for (std::size_t i = 0; i < std::min(hierarchies.size(), thread.facts.groups.size()); ++i)
-        if (hierarchies[i].unified) add(hierarchies[i].name, thread.facts.groups[i]);
+        if (hierarchies[i].unified) seen.emplace(i, thread.facts.groups[i]);
+  std::set<GroupRef> found;
+  for (const auto& [i, group] : seen) {
+    auto path = CgroupPath::parse(group);
+    while (path && !path->is_root() && found.insert({hierarchies[i].name, *path}).second)
+      path = path->parent();
+  }
   return found;
 }
 
@@ -120,7 +125,7 @@ void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
 
 void Watches::follow(const SandboxId& id, const Observed& observed) {
   follow_processes(id, observed);
-  groups_.watch(id.str(), files_of(id, observed), populated(observed));
+  groups_.watch(id.str(), interests_of(id, observed), populated(observed));
   oom_.watch(id.str(), memory_groups(id, observed));
 }
 

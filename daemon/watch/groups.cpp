@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/dir.hpp"
@@ -17,11 +19,13 @@ namespace kcg {
 namespace {
 
 /// IN_MASK_ADD: a directory may be watched for several things.
-std::uint32_t mask_of(const GroupFile& file) {
+std::uint32_t mask_of(GroupNews news) {
   constexpr std::uint32_t kDirectory = IN_ONLYDIR | IN_DONT_FOLLOW | IN_MASK_ADD;
-  if (file.file == kPopulation) return IN_MODIFY | IN_DONT_FOLLOW;
-  return kDirectory | (file.file == kChildren ? IN_CREATE | IN_DELETE : IN_MODIFY);
+  if (news == GroupNews::population) return IN_MODIFY | IN_DONT_FOLLOW;
+  return kDirectory | (news == GroupNews::child ? IN_CREATE | IN_DELETE : IN_MODIFY);
 }
+
+constexpr const char* kPopulationFile = "cgroup.events";
 
 bool places_tasks(std::string_view file) {
   return file == "cgroup.procs" || file == "tasks" || file == "cpuset.cpus";
@@ -33,12 +37,12 @@ constexpr const char* kMissedGroups =
     "changes by others to groups without a watch are found when everything is looked at again "
     "(reconcile.interval)";
 
-std::optional<std::string> path_of(const Host& host, const GroupFile& file) {
-  const auto* hierarchy = host.find(file.group.hierarchy);
+/// nullopt: there is no such hierarchy.
+std::optional<std::string> path_of(const Host& host, const GroupRef& group, GroupNews news) {
+  const auto* hierarchy = host.find(group.hierarchy);
   if (hierarchy == nullptr) return std::nullopt;
-  const auto& group = file.group.path;
-  const auto directory = hierarchy->mount_point + (group.is_root() ? "" : group.str()) + "/";
-  return file.file == kPopulation ? directory + file.file : directory;
+  const auto directory = hierarchy->mount_point + (group.path.is_root() ? "" : group.path.str());
+  return directory + "/" + (news == GroupNews::population ? kPopulationFile : "");
 }
 
 /// nullopt: unknown.
@@ -59,122 +63,177 @@ GroupWatch::GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth t
         on_event(wd, mask, name);
       }) {}
 
-void GroupWatch::watch(const std::string& id, const std::vector<GroupFile>& files,
+std::size_t GroupWatch::size() const {
+  std::set<int> watches;
+  for (const auto& [wd, listener] : listeners_) watches.insert(wd);
+  for (const auto& [child, ids] : children_) watches.insert(child.wd);
+  return watches.size();
+}
+
+void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& interests,
                        const std::set<GroupRef>& populated) {
-  const auto before = std::exchange(files_[id], {});
+  auto& [key, heard] = *heard_.try_emplace(id).first;
+  const auto before = std::exchange(heard, {});
   refused_.erase(id);
   // Asked for every time, but for each child of one directory: it costs some microseconds, and
   // tells a group that was made anew from the old one.
-  Watched watched;
-  for (const auto& file : files)
-    if (const auto heard = listen(id, file, populated.contains(file.group), watched); !heard)
-      shortage_.begin(heard.error());
-  const auto& now = files_[id];
-  for (const auto& [file, wd] : before) {
-    const auto same = now.find(file);
-    if (wd != kRefused && (same == now.end() || same->second != wd)) drop(id, file, wd);
+  const GroupInterest* asked = nullptr;
+  Result<int> wd = 0;
+  for (const auto& interest : interests) {
+    if (asked == nullptr || asked->group != interest.group || asked->news != interest.news)
+      wd = add(interest);
+    asked = &interest;
+    const auto listening = listen(key, interest, wd, populated.contains(interest.group));
+    if (!listening) shortage_.begin(listening.error());
   }
-  if (now.empty()) files_.erase(id);
+  std::sort(heard.begin(), heard.end());
+  for (const auto& one : before)
+    if (!std::binary_search(heard.begin(), heard.end(), one)) drop(key, one);
+  heard.shrink_to_fit();
+  if (heard.empty()) heard_.erase(id);
 }
 
-/// An error: there is no room. That there is no such file is none.
-Status GroupWatch::listen(const std::string& id, const GroupFile& file, bool populated,
-                          Watched& watched) {
-  const auto path = path_of(host_, file);
-  if (!path) return {};
-  const auto [known, fresh] = watched.try_emplace({*path, file.file});
-  if (fresh) known->second = inotify_.add(*path, mask_of(file));
-  const auto& wd = known->second;
-  if (!wd && errnos::no_file(wd.error().code)) {
-    files_[id].erase(file);
-    return {};
-  }
-  files_[id][file] = wd.value_or(kRefused);
+/// ENOENT: there is no such file. Others: there is no room.
+Result<int> GroupWatch::add(const GroupInterest& interest) {
+  const auto path = path_of(host_, interest.group, interest.news);
+  if (!path) return fail(ENOENT, "no hierarchy {}", interest.group.hierarchy);
+  return inotify_.add(*path, mask_of(interest.news));
+}
+
+/// An error: there is no room. That there is no such file is none. `id` is a key of heard_.
+Status GroupWatch::listen(const std::string& id, const GroupInterest& interest,
+                          const Result<int>& wd, bool populated) {
+  if (!wd && errnos::no_file(wd.error().code)) return {};
   if (!wd) {
-    refused_.insert(id);
+    refused_[id].push_back(interest);
     return forward(wd.error());
   }
-  auto& listeners = listeners_[*wd];
-  if (file.file == kChildren) {
-    listeners.children[file.child].insert(id);
-  } else if (file.file == kPopulation) {
-    listeners.population[id] = populated;
-    listeners.population_file = *path;
-  } else {
-    (file.file == kLimitFiles ? listeners.limits : listeners.tasks).insert(id);
+  heard_[id].push_back({*wd, interest.news, interest.child});
+  if (interest.news == GroupNews::child) {
+    auto& ids = children_[{*wd, interest.child}];
+    if (std::find(ids.begin(), ids.end(), &id) == ids.end()) ids.push_back(&id);
+    return {};
   }
+  if (interest.news == GroupNews::population) populations_.try_emplace(*wd, interest.group);
+  const auto [first, last] = listeners_.equal_range(*wd);
+  const auto known = std::find_if(first, last, [&](const auto& listener) {
+    return listener.second.id == &id && listener.second.news == interest.news;
+  });
+  if (known != last)
+    known->second.populated = populated;
+  else
+    listeners_.emplace(*wd, Listener{&id, interest.news, populated});
   return {};
 }
 
 void GroupWatch::unwatch(const std::string& id) {
   refused_.erase(id);
-  const auto files = files_.extract(id);
-  if (files.empty()) return;
-  for (const auto& [file, wd] : files.mapped())
-    if (wd != kRefused) drop(id, file, wd);
+  const auto found = heard_.find(id);
+  if (found == heard_.end()) return;
+  for (const auto& heard : found->second) drop(found->first, heard);
+  heard_.erase(found);
 }
 
-void GroupWatch::drop(const std::string& id, const GroupFile& file, int wd) {
-  const auto found = listeners_.find(wd);
-  if (found == listeners_.end()) return;
-  auto& listeners = found->second;
-  if (file.file == kChildren) {
-    auto& ids = listeners.children[file.child];
-    ids.erase(id);
-    if (ids.empty()) listeners.children.erase(file.child);
-  } else if (file.file == kPopulation) {
-    listeners.population.erase(id);
-  } else {
-    (file.file == kLimitFiles ? listeners.limits : listeners.tasks).erase(id);
-  }
-  if (!listeners.empty()) return;
+void GroupWatch::drop(const std::string& id, const Heard& heard) {
+  const bool known =
+      heard.news == GroupNews::child ? drop_child(id, heard) : drop_listener(id, heard);
+  const auto child = children_.lower_bound(ByName::Name(heard.wd, ""));
+  const bool others =
+      listeners_.contains(heard.wd) || (child != children_.end() && child->first.wd == heard.wd);
+  if (!known || others) return;
+  populations_.erase(heard.wd);
+  inotify_.remove(heard.wd);
+}
+
+/// False: the watch is gone already.
+bool GroupWatch::drop_child(const std::string& id, const Heard& heard) {
+  const auto found = children_.find(Child{heard.wd, heard.child});
+  if (found == children_.end()) return false;
+  std::erase(found->second, &id);
+  if (found->second.empty()) children_.erase(found);
+  return true;
+}
+
+/// The same.
+bool GroupWatch::drop_listener(const std::string& id, const Heard& heard) {
+  const auto [first, last] = listeners_.equal_range(heard.wd);
+  const auto found = std::find_if(first, last, [&](const auto& listener) {
+    return listener.second.id == &id && listener.second.news == heard.news;
+  });
+  if (found == last) return false;
   listeners_.erase(found);
-  inotify_.remove(wd);
+  return true;
 }
 
 Status GroupWatch::retry() {
-  for (const auto& id : std::set<std::string>(refused_)) {
-    Watched watched;
-    for (const auto& [file, wd] : std::map<GroupFile, int>(files_[id]))
-      if (wd == kRefused)
-        if (auto heard = listen(id, file, false, watched); !heard) return heard;
-    refused_.erase(id);
-    sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
+  for (auto waiting = std::exchange(refused_, {}); !waiting.empty();) {
+    const auto one = waiting.extract(waiting.begin());
+    const auto& key = heard_.try_emplace(one.key()).first->first;
+    std::optional<Error> refusal;
+    for (const auto& interest : one.mapped())
+      if (const auto heard = listen(key, interest, add(interest), false); !heard)
+        refusal = heard.error();
+    if (refusal) {
+      refused_.merge(waiting);  // what there is no room for there is no room for others
+      return forward(*refusal);
+    }
+    sink_({HintKind::group, key, 0});  // whatever was missed meanwhile
   }
   return {};
 }
 
 void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return sink_({HintKind::rescan, "", 0});
-  const auto found = listeners_.find(wd);
-  if (found == listeners_.end()) return;
-  const auto ids = concerned(found->second, mask, name);  // a hint may change what is watched
-  if ((mask & IN_IGNORED) != 0) listeners_.erase(found);
+  const auto ids = concerned(wd, mask, name);  // a hint may change what is watched
+  if ((mask & IN_IGNORED) != 0) forget(wd);
   for (const auto& id : ids) sink_({HintKind::group, id, 0});
 }
 
-GroupWatch::Ids GroupWatch::concerned(const Listeners& listeners, std::uint32_t mask,
-                                      std::string_view name) {
+/// The kernel has dropped the watch.
+void GroupWatch::forget(int wd) {
+  listeners_.erase(wd);
+  populations_.erase(wd);
+  children_.erase(children_.lower_bound(ByName::Name(wd, "")),
+                  children_.lower_bound(ByName::Name(wd + 1, "")));
+}
+
+GroupWatch::Ids GroupWatch::concerned(int wd, std::uint32_t mask, std::string_view name) const {
   const bool ended = (mask & IN_IGNORED) != 0;
   const bool written = (mask & IN_MODIFY) != 0;
-  Ids ids = ended || (written && places_tasks(name)) ? listeners.tasks : Ids{};
   // Our own moves, and what a guest makes its groups count, are no writes to a limit.
-  if (ended || (written && is_limit_file(name)))
-    ids.insert(listeners.limits.begin(), listeners.limits.end());
-  if (ended)
-    for (const auto& [child, listening] : listeners.children)
-      ids.insert(listening.begin(), listening.end());
+  const bool tasks = ended || (written && places_tasks(name));
+  const bool limits = ended || (written && is_limit_file(name));
   // Our own moves raise it, too, and are heard some milliseconds after the look that saw them.
-  if (!listeners.population.empty()) {
-    const auto now = ended ? std::nullopt : populated_by(listeners.population_file);
-    for (const auto& [id, seen] : listeners.population)
-      if (!seen || !now.value_or(false)) ids.insert(id);
+  const auto population = populations_.find(wd);
+  const auto path = !ended && population != populations_.end()
+                        ? path_of(host_, population->second, GroupNews::population)
+                        : std::nullopt;
+  const bool occupied = path && populated_by(*path).value_or(false);
+  Ids ids;
+  const auto [first, last] = listeners_.equal_range(wd);
+  for (auto it = first; it != last; ++it) {
+    const auto& listener = it->second;
+    const bool told = listener.news == GroupNews::tasks    ? tasks
+                      : listener.news == GroupNews::limits ? limits
+                                                           : !listener.populated || !occupied;
+    if (told) ids.insert(*listener.id);
   }
-  if ((mask & (IN_CREATE | IN_DELETE)) == 0) return ids;
-  for (const auto child : {std::string_view(), name})
-    if (const auto found = listeners.children.find(child); found != listeners.children.end())
-      ids.insert(found->second.begin(), found->second.end());
+  add_children(wd, mask, name, ids);
   return ids;
+}
+
+void GroupWatch::add_children(int wd, std::uint32_t mask, std::string_view name, Ids& ids) const {
+  const auto add = [&](const auto& first, const auto& last) {
+    for (auto it = first; it != last; ++it)
+      for (const auto* id : it->second) ids.insert(*id);
+  };
+  if ((mask & IN_IGNORED) != 0) {
+    add(children_.lower_bound(ByName::Name(wd, "")),
+        children_.lower_bound(ByName::Name(wd + 1, "")));
+  } else if ((mask & (IN_CREATE | IN_DELETE)) != 0) {
+    const auto [first, last] = children_.equal_range(ByName::Name(wd, name));
+    add(first, last);
+  }
 }
 
 }  // namespace kcg

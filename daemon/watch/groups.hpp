@@ -5,11 +5,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/watch/inotify.hpp"
@@ -18,21 +19,19 @@
 
 namespace kcg {
 
-/// What is watched of a group. Its directory, which tells of writes to any file in it: groups
-/// directly below as they come and go; files whose writing may have moved a task of ours, or
-/// brought the kubelet's choice of CPUs; all files that limit it.
-inline constexpr const char* kChildren = "";
-inline constexpr const char* kTaskFiles = "+";
-inline constexpr const char* kLimitFiles = "*";
-/// A file: tells whether there is a task in the group or below it. v2 only.
-inline constexpr const char* kPopulation = "cgroup.events";
+/// What is heard of a group: by a watch of its directory, or of a file in it.
+enum class GroupNews : std::uint8_t {
+  child,       ///< a group directly below it comes or goes
+  tasks,       ///< a write that may have moved a task of ours, or brought the kubelet's CPUs
+  limits,      ///< a write to any file that limits it
+  population,  ///< cgroup.events: whether there is a task in it or below it. v2 only
+};
 
 /// Value: one of the above, of one group.
-struct GroupFile {
+struct GroupInterest {
   GroupRef group;
-  std::string file;
-  std::string child = {};  ///< kChildren: the one that matters, "" for each
-  auto operator<=>(const GroupFile&) const = default;
+  GroupNews news = GroupNews::tasks;
+  CgroupPath child = {};  ///< GroupNews::child: the one that matters
 };
 
 /// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too;
@@ -43,48 +42,66 @@ class GroupWatch final {
  public:
   GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell);
 
-  /// From now on exactly these files are watched for `id`. Files that do not exist are left out;
-  /// naming one again after its group was made anew watches the new one. What there is no room for
-  /// is tried again, and a hint follows when it has worked. A kPopulation wakes nobody who has seen
+  /// From now on exactly these are heard for `id`. Groups that do not exist are left out; naming
+  /// one again after it was made anew watches the new one. What there is no room for is tried
+  /// again, and a hint follows when it has worked. GroupNews::population wakes nobody who has seen
   /// a task where one is now: `populated` are the groups in which one was seen last. Who comes and
   /// goes between two looks is told.
-  void watch(const std::string& id, const std::vector<GroupFile>& files,
+  void watch(const std::string& id, const std::vector<GroupInterest>& interests,
              const std::set<GroupRef>& populated = {});
   /// Tells at once what the kernel has told so far.
   void hear() { inotify_.hear(); }
   void unwatch(const std::string& id);
-  [[nodiscard]] std::size_t size() const { return listeners_.size(); }
+  [[nodiscard]] std::size_t size() const;
 
  private:
   using Ids = std::set<std::string>;
-  /// Value: the sandboxes that one watch concerns.
-  struct Listeners {
-    Ids tasks;                                         ///< a directory: writes that move
-    Ids limits;                                        ///< the same: writes to its limits
-    std::map<std::string, Ids, std::less<>> children;  ///< the same: by GroupFile::child
-    std::map<std::string, bool> population;            ///< it watches that: a task was seen in it
-    std::string population_file;                       ///< path
-    [[nodiscard]] bool empty() const {
-      return tasks.empty() && limits.empty() && children.empty() && population.empty();
-    }
+  /// Value: whom a watch concerns, beside its children.
+  struct Listener {
+    const std::string* id = nullptr;  ///< a key of heard_
+    GroupNews news = GroupNews::tasks;
+    bool populated = false;  ///< a task was seen in it
   };
-  static constexpr int kRefused = -1;
-  /// What the kernel said in one call, by path and what is watched of it.
-  using Watched = std::map<std::pair<std::string, std::string>, Result<int>>;
+  /// Value: an interest that has a watch.
+  struct Heard {
+    int wd = 0;
+    GroupNews news = GroupNews::tasks;
+    CgroupPath child;
+    auto operator<=>(const Heard&) const = default;
+  };
+  /// Value: a name in a watched directory.
+  struct Child {
+    int wd = 0;
+    CgroupPath path;
+  };
+  struct ByName {
+    using is_transparent = void;
+    using Name = std::pair<int, std::string_view>;
+    static Name name(const Child& child) { return {child.wd, child.path.name()}; }
+    static Name name(const Name& name) { return name; }
+    bool operator()(const auto& a, const auto& b) const { return name(a) < name(b); }
+  };
 
   void on_event(int wd, std::uint32_t mask, std::string_view name);
-  [[nodiscard]] static Ids concerned(const Listeners& listeners, std::uint32_t mask,
-                                     std::string_view name);
-  [[nodiscard]] Status listen(const std::string& id, const GroupFile& file, bool populated,
-                              Watched& watched);
-  void drop(const std::string& id, const GroupFile& file, int wd);
+  [[nodiscard]] Ids concerned(int wd, std::uint32_t mask, std::string_view name) const;
+  void add_children(int wd, std::uint32_t mask, std::string_view name, Ids& ids) const;
+  [[nodiscard]] Result<int> add(const GroupInterest& interest);
+  [[nodiscard]] Status listen(const std::string& id, const GroupInterest& interest,
+                              const Result<int>& wd, bool populated);
+  void drop(const std::string& id, const Heard& heard);
+  [[nodiscard]] bool drop_listener(const std::string& id, const Heard& heard);
+  [[nodiscard]] bool drop_child(const std::string& id, const Heard& heard);
+  void forget(int wd);
   [[nodiscard]] Status retry();
 
   Host host_;
   HintSink sink_;
-  std::map<int, Listeners> listeners_;  ///< by watch: Kata's groups may be shared
-  std::map<std::string, std::map<GroupFile, int>> files_;  ///< by sandbox; kRefused: not yet
-  std::set<std::string> refused_;                          ///< sandboxes with such files
+  // Small, for there are some twenty watches of each sandbox on v1.
+  std::map<std::string, std::vector<Heard>> heard_;  ///< by sandbox
+  std::multimap<int, Listener> listeners_;           ///< by watch: Kata's may be shared
+  std::map<Child, std::vector<const std::string*>, ByName> children_;  ///< whom each concerns
+  std::map<int, GroupRef> populations_;                        ///< by watch of cgroup.events
+  std::map<std::string, std::vector<GroupInterest>> refused_;  ///< by sandbox
   Shortage shortage_;
   Inotify inotify_;  ///< last: its handler uses the members above
 };

@@ -44,8 +44,8 @@ class Groups : public ::testing::TestWithParam<const char*> {
     const auto moved = tree_->write(to, "cgroup.procs", std::to_string(pid));
     ASSERT_TRUE(moved) << moved.error().text;
   }
-  void watch(const std::string& id, const std::vector<GroupFile>& files) {
-    watch_->watch(id, files);
+  void watch(const std::string& id, const std::vector<GroupInterest>& interests) {
+    watch_->watch(id, interests);
     ASSERT_EQ(rig_.problem(), "");
   }
 
@@ -58,15 +58,15 @@ class Groups : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Groups, TellOfAnotherProcessWrite) {
   Helper helper([this] { (void)tree_->write(group("a"), "cgroup.procs", "0"); });
-  watch("s1", {{group("a"), kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
   helper.go();
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
   helper.end();
 }
 
 TEST_P(Groups, MayBelongToSeveralSandboxes) {
-  watch("s1", {{group("a"), kTaskFiles}});
-  watch("s2", {{group("a"), kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
+  watch("s2", {{group("a"), GroupNews::tasks}});
   Helper helper([] {});
   move(helper.pid(), group("a"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
@@ -81,9 +81,9 @@ TEST_P(Groups, MayBelongToSeveralSandboxes) {
 
 TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
   make("b");
-  watch("s1", {{group("a"), kTaskFiles}});
-  watch("s1", {{group("b"), kTaskFiles}, {group("missing"), kTaskFiles}});
-  watch("fence", {{group("b"), kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
+  watch("s1", {{group("b"), GroupNews::tasks}, {group("missing"), GroupNews::tasks}});
+  watch("fence", {{group("b"), GroupNews::tasks}});
   EXPECT_EQ(watch_->size(), 1U);
   Helper helper([] {});
   move(helper.pid(), group("a"));
@@ -94,10 +94,10 @@ TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
 }
 
 TEST_P(Groups, MadeAnewAreWatchedAnew) {
-  watch("s1", {{group("a"), kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
   ASSERT_TRUE(tree_->remove(group("a")));
   make("a");
-  watch("s1", {{group("a"), kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
   EXPECT_EQ(watch_->size(), 1U);
   rig_.forget();
   Helper helper([] {});
@@ -109,8 +109,8 @@ TEST_P(Groups, MadeAnewAreWatchedAnew) {
 /// Where their threads go, too: v1 has a file of its own for that.
 TEST_P(Groups, TellOfTheirTasksAndOfNothingElse) {
   const bool unified = GetParam() == std::string("v2");
-  watch("s1", {{group("a"), kTaskFiles}});
-  watch("fence", {{top_, kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::tasks}});
+  watch("fence", {{top_, GroupNews::tasks}});
   Helper helper([] {});
   const auto file = std::string(unified ? "cgroup.max.depth" : "notify_on_release");
   ASSERT_TRUE(tree_->write(group("a"), file, "0"));
@@ -125,8 +125,8 @@ TEST_P(Groups, TellOfTheirTasksAndOfNothingElse) {
 
 TEST_P(Groups, TellOfTheirLimitsAndOfNothingElse) {
   const bool unified = GetParam() == std::string("v2");
-  watch("s1", {{group("a"), kLimitFiles}});
-  watch("fence", {{top_, kTaskFiles}});
+  watch("s1", {{group("a"), GroupNews::limits}});
+  watch("fence", {{top_, GroupNews::tasks}});
   EXPECT_EQ(watch_->size(), 2U);
   Helper helper([] {});
   move(helper.pid(), group("a"));
@@ -142,7 +142,7 @@ TEST_P(Groups, TellOfTheirLimitsAndOfNothingElse) {
 }
 
 TEST_P(Groups, TellOfTheirChildren) {
-  watch("s1", {{top_, ""}});
+  watch("s1", {{top_, GroupNews::child, group("b").path}});
   make("b");
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
   rig_.forget();
@@ -156,17 +156,17 @@ class GroupsOfV2 : public Groups {};
 TEST_P(GroupsOfV2, TellWhenTheyRunEmpty) {
   Helper helper([] {});
   move(helper.pid(), group("a"));
-  watch_->watch("s1", {{group("a"), kPopulation}}, {group("a")});
+  watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
   helper.end();
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
-  EXPECT_TRUE(tree_->read(group("a"), kPopulation)->starts_with("populated 0"));
+  EXPECT_TRUE(tree_->read(group("a"), "cgroup.events")->starts_with("populated 0"));
 }
 
 TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
   make("b");
-  watch_->watch("s1", {{group("a"), kPopulation}}, {group("a")});
-  watch_->watch("s2", {{group("a"), kPopulation}});
-  watch_->watch("s3", {{group("b"), kPopulation}});
+  watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
+  watch_->watch("s2", {{group("a"), GroupNews::population}});
+  watch_->watch("s3", {{group("b"), GroupNews::population}});
   Helper first([] {}), second([] {});
   move(first.pid(), group("a"));
   move(second.pid(), group("b"));
@@ -181,8 +181,8 @@ TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
 }
 
 TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
-  watch("s1", {{top_, kChildren, "one"}});
-  watch("s2", {{top_, kChildren, "two"}});
+  watch("s1", {{top_, GroupNews::child, group("one").path}});
+  watch("s2", {{top_, GroupNews::child, group("two").path}});
   EXPECT_EQ(watch_->size(), 1U);
   make("stranger");
   make("one");

@@ -177,10 +177,10 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
               limit_inotify(1, kPlenty);
               Rig rig;
               GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
-              watch.watch("first", {{{group_.hierarchy, group_.path.parent()}, kTaskFiles}});
+              watch.watch("first", {{{group_.hierarchy, group_.path.parent()}, GroupNews::tasks}});
               EXPECT_EQ(rig.problem(), "");
-              watch.watch("second", {{group_, kTaskFiles}});
-              watch.watch("third", {{group_, kLimitFiles}});
+              watch.watch("second", {{group_, GroupNews::tasks}});
+              watch.watch("third", {{group_, GroupNews::limits}});
               change_inotify_limits(kPlenty, kPlenty);
               expect_told_once(rig, "fs.inotify.max_user_watches");
               EXPECT_TRUE(rig.hears(HintKind::group, "second")) << "may have missed something";
