@@ -70,10 +70,15 @@ void PathWatch::recheck() {
 void PathWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return rebuild();
   if ((mask & IN_IGNORED) != 0) return leave(wd);
-  const auto found = nodes_.find(wd);
-  if (found == nodes_.end()) return;
-  const auto nodes = found->second;  // a copy: handling one may change the set
-  for (const auto& node : nodes) on_node_event(node, mask, name);
+  for (const auto& node : nodes_of(wd)) on_node_event(node, mask, name);
+}
+
+/// A copy: handling one may change the rest.
+std::vector<PathWatch::Node> PathWatch::nodes_of(int wd) const {
+  std::vector<Node> nodes;
+  const auto [first, last] = nodes_.equal_range(wd);
+  for (auto it = first; it != last; ++it) nodes.push_back(*it->second);
+  return nodes;
 }
 
 void PathWatch::on_node_event(const Node& node, std::uint32_t mask, std::string_view name) {
@@ -146,8 +151,8 @@ PathWatch::Added PathWatch::add(const Node& node) {
   refused_.erase(node);
   if (known != watches_.end() && known->second == *wd) return Added::known;
   if (known != watches_.end()) drop_within(node.pattern, node.path);  // another stands here now
-  nodes_[*wd].insert(node);
-  watches_[node] = *wd;
+  const auto added = watches_.try_emplace(node, *wd).first;
+  nodes_.emplace(*wd, &added->first);
   const auto before = before_.find(node);
   return before != before_.end() && before->second == *wd ? Added::known : Added::fresh;
 }
@@ -165,10 +170,10 @@ PathWatch::Added PathWatch::refuse(const Node& node, const Error& why) {
 /// The kernel has dropped a watch, because its directory is gone, moved or unmounted. Another one
 /// may stand at its path by now.
 void PathWatch::leave(int wd) {
-  const auto found = nodes_.extract(wd);
-  if (found.empty()) return;
-  for (const auto& node : found.mapped()) {
-    watches_.erase(node);
+  const auto nodes = nodes_of(wd);
+  for (const auto& node : nodes) watches_.erase(node);
+  nodes_.erase(wd);
+  for (const auto& node : nodes) {
     if (last_level(node)) note(node);
     if (node.depth <= kBase)
       follow_base(node.pattern);
@@ -196,15 +201,12 @@ void PathWatch::drop_within(std::size_t pattern, const std::string& path) {
 }
 
 void PathWatch::drop(std::map<Node, int>::iterator it) {
-  const auto [node, wd] = *it;
+  const int wd = it->second;
+  if (last_level(it->first)) note(it->first);
+  const auto [first, last] = nodes_.equal_range(wd);
+  nodes_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == &it->first; }));
   watches_.erase(it);
-  if (last_level(node)) note(node);
-  const auto found = nodes_.find(wd);
-  if (found == nodes_.end()) return;
-  found->second.erase(node);
-  if (!found->second.empty()) return;
-  nodes_.erase(found);
-  inotify_.remove(wd);
+  if (!nodes_.contains(wd)) inotify_.remove(wd);
 }
 
 /// Events were lost, also those that tell of ends.

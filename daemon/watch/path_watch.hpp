@@ -74,6 +74,7 @@ class PathWatch final {
   void leave(int wd);
   void drop_within(std::size_t pattern, const std::string& path);
   void drop(std::map<Node, int>::iterator it);
+  [[nodiscard]] std::vector<Node> nodes_of(int wd) const;
   void rebuild();
   [[nodiscard]] Status retry();
   void note(const Node& node) { noted_.emplace(node.pattern, node.path); }
@@ -85,11 +86,11 @@ class PathWatch final {
   std::vector<PathPattern> patterns_;
   Changed changed_;
   Lost lost_;
-  std::map<int, std::set<Node>> nodes_;  ///< by watch: one inode may serve two patterns
   std::map<Node, int> watches_;
-  std::map<Node, int> before_;  ///< while everything is looked through again
-  std::set<Node> refused_;      ///< exist, and could not be watched
-  bool crowded_ = false;        ///< more of them than are kept
+  std::multimap<int, const Node*> nodes_;  ///< keys of watches_; one inode may serve two patterns
+  std::map<Node, int> before_;             ///< while everything is looked through again
+  std::set<Node> refused_;                 ///< exist, and could not be watched
+  bool crowded_ = false;                   ///< more of them than are kept
   std::optional<Error> refusal_;
   std::set<std::pair<std::size_t, std::string>> noted_;  ///< to be told at the end of the turn
   Shortage shortage_;
