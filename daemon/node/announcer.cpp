@@ -89,14 +89,15 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   const auto& observed = last.observed;
   const auto& want = last.want;
   if (!is_sandbox(observed, entry.record)) return;
-  const auto before = std::exchange(
-      entry.view, make_view(observed, want, diff(observed, want), standing_of(entry.record)));
+  const auto before = entry.view.whole();
+  const auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
+  entry.view = KeptView(view);
   const bool first = !std::exchange(entry.published, true);
-  chronicle_.seen(entry.view);
+  chronicle_.seen(view);
   if (first)
-    log_.say(LogLevel::info, fmt::format("sandbox '{}' found: {}", id.str(), entry.view.pod_cgroup),
+    log_.say(LogLevel::info, fmt::format("sandbox '{}' found: {}", id.str(), view.pod_cgroup),
              log_.fields_of(id.str()));
-  publish(before, entry.view, first);
+  publish(before, view, first);
   chronicle_.note(id.str(), std::exchange(entry.happened, {}));
 }
 
@@ -112,10 +113,9 @@ void Announcer::publish(const SandboxView& before, const SandboxView& now, bool 
 void Announcer::failed(const SandboxId& id, Entry& entry) {
   if (!entry.published) return;
   chronicle_.note(id.str(), std::exchange(entry.happened, {}));
-  const auto before = entry.view;
-  entry.view.state = entry.record.state;
-  entry.view.conditions = entry.record.conditions;
-  if (publisher_ != nullptr) publisher_->changed(before, entry.view);
+  const auto before = entry.view.whole();
+  entry.view.set_condition(entry.record.state, entry.record.conditions);
+  if (publisher_ != nullptr) publisher_->changed(before, entry.view.whole());
 }
 
 void Announcer::conditions(const SandboxId& id, Entry& entry) {

@@ -47,7 +47,7 @@ std::map<std::string, std::string> NodeApi::parts() const {
 std::vector<SandboxView> NodeApi::list(bool with_ignored) const {
   std::vector<SandboxView> views;
   for (const auto& [id, entry] : node_.sandboxes.all())
-    if (entry.published) views.push_back(entry.view);
+    if (entry.published) views.push_back(entry.view.whole());
   if (!with_ignored) return views;
   for (const auto& id : node_.inputs.ids()) {
     const auto* entry = node_.sandboxes.find(id);
@@ -64,7 +64,7 @@ std::optional<std::uint64_t> NodeApi::memory_used(const std::string& text) const
   const auto id = SandboxId::parse(text);
   const auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
   if (entry == nullptr) return std::nullopt;
-  const auto& groups = entry->view.groups;
+  const auto groups = entry->view.whole().groups;
   const auto charged = std::find_if(groups.begin(), groups.end(), [](const GroupView& group) {
     return group.memory_current.has_value();
   });

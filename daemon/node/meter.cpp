@@ -55,11 +55,11 @@ std::optional<SandboxUsage> Meter::usage(const SandboxId& id) {
   const auto interval = node_.config.measure_interval;
   if (entry == nullptr || !entry->published || !interval) return std::nullopt;
   const auto now = node_.world.clock.now();
-  if (!entry->asked_counters || now >= *entry->asked_counters + *interval) {
-    entry->counters = group_counters(node_.world.tree, entry->view);
-    entry->asked_counters = now;
-  }
-  return SandboxUsage{entry->measuring.use, entry->overhead.measured().peak, entry->counters};
+  auto& asked = entry->asked;
+  if (asked == nullptr || now >= asked->at + *interval)
+    asked = std::make_unique<AskedCounters>(
+        AskedCounters{group_counters(node_.world.tree, entry->view.whole()), now});
+  return SandboxUsage{entry->measuring.use, entry->overhead.measured().peak, asked->counters};
 }
 
 /// One slice; false: that was the last one.
@@ -77,7 +77,8 @@ bool Meter::go_on() {
 void Meter::measure_one(const SandboxId& id) {
   auto* entry = node_.sandboxes.find(id);
   if (entry == nullptr || !entry->published) return;
-  auto target = measure_target(entry->view, entry->record.trusted);
+  const auto view = entry->view.whole();
+  auto target = measure_target(view, entry->record.trusted);
   if (!target) {
     entry->measuring = {};
     entry->overhead = {};
@@ -92,14 +93,14 @@ void Meter::measure_one(const SandboxId& id) {
   };
   target->ceiling = entry->ceiling;
   measure(tree, proc, clock, *target, entry->measuring);
-  entry->measuring.cpu.note(cpu_usage(tree, entry->view), clock.now());
+  entry->measuring.cpu.note(cpu_usage(tree, view), clock.now());
   entry->overhead.note(entry->measuring.use.overhead, clock.now(), node_.config.reconcile_interval);
   const auto told = [entry](ConditionName condition) {
     return std::any_of(entry->told.begin(), entry->told.end(),
                        [condition](const auto& one) { return one.condition == condition; });
   };
   const auto recent = entry->overhead.measured().recent.value_or(0);
-  const bool exceeded = recent > entry->view.overhead.memory_bytes;
+  const bool exceeded = recent > view.overhead.memory_bytes;
   const bool near = entry->measuring.near_limit.now().has_value();
   if (told(ConditionName::overhead_exceeded) != exceeded ||
       told(ConditionName::memory_near_limit) != near)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,18 +17,24 @@
 #include "measure/track.hpp"
 #include "model/ids.hpp"
 #include "model/sandbox_history.hpp"
-#include "model/view.hpp"
 #include "observe/usage.hpp"
 #include "pass/glance.hpp"
 #include "pass/pass.hpp"
 #include "record/record.hpp"
+#include "show/kept_view.hpp"
 
 namespace kcg {
 
-/// Value: one sandbox between passes.
+/// Value: what somebody has asked for, and when.
+struct AskedCounters {
+  GroupCounters counters;
+  Instant at{0};
+};
+
+/// Value: one sandbox between passes. There may be thousands: what few of them have is not in it.
 struct Entry {
   Record record;
-  SandboxView view;  ///< last published, without threads
+  KeptView view;  ///< last published, without threads
   bool published = false;
   std::vector<Condition> told;            ///< the conditions that the journal has heard of
   std::vector<SandboxEvent> happened;     ///< since the chronicle was told
@@ -48,10 +55,9 @@ struct Entry {
   Measuring measuring;                   ///< of its VM
   std::optional<MemoryCeiling> ceiling;  ///< of its memory, when it was looked at
   OverheadTrack overhead;                ///< what has been measured of it
-  GroupCounters counters;                ///< when somebody asked for them last
-  std::optional<Instant> asked_counters;
-  bool adopted = false;    ///< placed although it ran before our first start
-  std::vector<Pid> owned;  ///< processes that were proven to be its own
+  std::unique_ptr<AskedCounters> asked;  ///< nullptr: nobody has asked for them
+  bool adopted = false;                  ///< placed although it ran before our first start
+  std::vector<Pid> owned;                ///< processes that were proven to be its own
 };
 
 /// Resource: see the head of the file.
