@@ -39,12 +39,11 @@ std::pair<Pid, std::string> place_of(const Step& step) {
   return {process == nullptr ? 0 : process->task.pid, step.group.hierarchy};
 }
 
-/// What a step is counted by: "task 12", "cpu.max of /a/b"; "" for what cannot be contested.
-std::string counted_by(const Step& step) {
-  if (const auto* move = move_of(step)) return fmt::format("task {}", move->task.pid);
-  if (const auto* change = change_of(step))
-    return fmt::format("{} of {}", change->key, step.group.path.str());
-  return "";
+/// What a step is counted by; nullopt for what cannot be contested.
+std::optional<HealKey> counted_by(const Step& step) {
+  if (const auto* move = move_of(step)) return HealKey{fmt::format("task {}", move->task.pid)};
+  if (const auto* change = change_of(step)) return HealKey{change->key, step.group.path};
+  return std::nullopt;
 }
 
 /// In several hierarchies a thread has several places, but one class.
@@ -107,14 +106,14 @@ Repair repair_by(const Step& step) {
   return {change.key, step.group, change.old_value, change.new_value};
 }
 
-std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ordinary) {
-  std::map<std::string, Doing> doings;
+std::map<HealKey, Doing> doings_of(const Report& report, const Ordinary& ordinary) {
+  std::map<HealKey, Doing> doings;
   for (const auto& result : report.results) {
     const auto& step = result.step;
     const bool asked = is<op::SetScope>(step) && result.outcome == Outcome::pending;
     auto key = counted_by(step);
-    if (key.empty() || (result.outcome != Outcome::done && !asked)) continue;
-    const auto [it, first] = doings.try_emplace(std::move(key));
+    if (!key || (result.outcome != Outcome::done && !asked)) continue;
+    const auto [it, first] = doings.try_emplace(std::move(*key));
     auto& doing = it->second;
     const auto found = text_of(step).old_value;
     if (first) {
@@ -132,9 +131,10 @@ std::map<std::string, Doing> doings_of(const Report& report, const Ordinary& ord
   return doings;
 }
 
-std::set<std::string> planned(const Report& report) {
-  std::set<std::string> keys;
-  for (const auto& result : report.results) keys.insert(counted_by(result.step));
+std::set<HealKey> planned(const Report& report) {
+  std::set<HealKey> keys;
+  for (const auto& result : report.results)
+    if (auto key = counted_by(result.step)) keys.insert(std::move(*key));
   return keys;
 }
 
@@ -203,10 +203,11 @@ Moved moved_by(const Report& report) {
   return moved;
 }
 
-std::string described(const std::string& key, const HealCount& heal) {
+std::string described(const HealKey& key, const HealCount& heal) {
   const auto delay = std::chrono::duration_cast<seconds>(heal.delay).count();
   const bool task = !heal.group;
-  return fmt::format("{}: somebody else {} '{}' again and again{}; it is left alone for {} s", key,
+  const auto what = task ? key.what : fmt::format("{} of {}", key.what, key.group.str());
+  return fmt::format("{}: somebody else {} '{}' again and again{}; it is left alone for {} s", what,
                      task ? "moves it to" : "writes", escaped(heal.found),
                      task ? "" : fmt::format(" where '{}' was written", escaped(heal.written)),
                      delay);
@@ -250,18 +251,18 @@ std::optional<Condition> contest_condition(const Record& record) {
 Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
                        Instant now) {
   Moved moved;
-  std::map<std::string, std::string> wish;  // what the plan leaves in the end
+  std::map<HealKey, std::string> wish;  // what the plan leaves in the end
   for (const auto& step : plan.steps) {
     if (is<op::MoveProcess>(step)) moved.insert(place_of(step));
-    wish[counted_by(step)] = value_of(step);
+    if (auto key = counted_by(step)) wish[std::move(*key)] = value_of(step);
   }
   const Ordinary ordinary(observed, moved);
   const auto left_alone = [&](const Step& step) {
     const auto key = counted_by(step);
-    const auto heal =
-        key.empty() || ordinary(step) ? record.heals.counts.end() : record.heals.counts.find(key);
+    if (!key || ordinary(step)) return false;
+    const auto heal = record.heals.counts.find(*key);
     return heal != record.heals.counts.end() && heal->second.quiet_until > now &&
-           heal->second.written == wish[key];
+           heal->second.written == wish[*key];
   };
   Moved left;  // processes that stay where they are, and their threads with them
   Plan rest;

@@ -35,6 +35,13 @@ inline constexpr unsigned kMoveTries = 5;
 /// The earlier one, if any.
 [[nodiscard]] std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b);
 
+/// Value: what is counted: "cpu.max" of a group, or "task 123" of nobody's.
+struct HealKey {
+  std::string what;
+  CgroupPath group = {};
+  auto operator<=>(const HealKey&) const = default;
+};
+
 /// Value: what we last wrote to one file, or made of one thread, and how often somebody undid it.
 struct HealCount {
   std::string written;            ///< the file's text; the thread's class
@@ -49,9 +56,9 @@ struct HealCount {
   bool operator==(const HealCount&) const = default;
 };
 
-/// Value: by "task 123" or "cpu.max of /a/b".
+/// Value: all of a sandbox.
 struct Heals {
-  std::map<std::string, HealCount> counts;
+  std::map<HealKey, HealCount> counts;
   /// When the next contested thing may be tried again.
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Heals&) const = default;

@@ -32,10 +32,10 @@ TEST(RecordParts, APartThatWaitsForNothingWakesNobody) {
 
 TEST(RecordParts, TheNextOfSeveralContestsIsTriedAgainFirst) {
   Heals heals;
-  heals.counts["over"].quiet_until = kNow;
+  heals.counts[{"over"}].quiet_until = kNow;
   EXPECT_FALSE(heals.wake(kNow));
-  heals.counts["late"].quiet_until = kNow + 60s;
-  heals.counts["soon"].quiet_until = kNow + 30s;
+  heals.counts[{"late"}].quiet_until = kNow + 60s;
+  heals.counts[{"soon"}].quiet_until = kNow + 30s;
   EXPECT_EQ(heals.wake(kNow), Due(kNow + 30s));
 }
 
