@@ -26,22 +26,24 @@ PidWatch::PidWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell)
       shortage_(loop, std::move(tell), kMissedExits, [this] { return retry(); }) {}
 
 void PidWatch::watch(const std::string& id, const TaskKey& process) {
-  auto& watched = watched_[id][process];
+  auto& [key, processes] = *watched_.try_emplace(id).first;
+  auto& watched = processes[process];
   if (watched.source) return;
-  const auto heard = listen(id, process, watched);
+  const auto heard = listen(key, process, watched);
   if (heard) return;
   if (heard.error().code == ESRCH) return ended(id, process);
   shortage_.begin(heard.error());
 }
 
-/// ESRCH: there is no such process. Any other error says nothing about it.
+/// ESRCH: there is no such process. Any other error says nothing about it. `id` is a key of
+/// watched_.
 Status PidWatch::listen(const std::string& id, const TaskKey& process, Watched& watched) {
   auto fd = open_pidfd(proc_, process);
   if (!fd) return forward(fd.error());
   auto room = kept(std::move(*fd));
   if (!room) return forward(room.error(), fmt::format("pidfd_open {}", process.pid));
-  auto source =
-      loop_.on_fd(room->get(), EPOLLIN, [this, id, process](std::uint32_t) { ended(id, process); });
+  auto source = loop_.on_fd(room->get(), EPOLLIN,
+                            [this, &id, process](std::uint32_t) { ended(id, process); });
   if (!source) return forward(source.error());
   watched = {std::move(*room), std::move(*source)};
   return {};
@@ -55,7 +57,8 @@ std::size_t PidWatch::size() const {
   return count;
 }
 
-void PidWatch::ended(const std::string& id, const TaskKey& process) {
+/// Both are gone with what was watched, where it watched.
+void PidWatch::ended(std::string id, TaskKey process) {
   const auto sandbox = watched_.find(id);
   if (sandbox == watched_.end() || sandbox->second.extract(process).empty()) return;
   if (sandbox->second.empty()) watched_.erase(sandbox);
@@ -68,7 +71,9 @@ Status PidWatch::retry() {
     for (const auto& [process, watched] : processes)
       if (!watched.source) waiting.emplace(id, process);
   for (const auto& [id, process] : waiting) {
-    const auto heard = listen(id, process, watched_[id][process]);
+    const auto sandbox = watched_.find(id);
+    if (sandbox == watched_.end() || !sandbox->second.contains(process)) continue;
+    const auto heard = listen(sandbox->first, process, sandbox->second[process]);
     if (heard) continue;
     if (heard.error().code != ESRCH) return heard;
     ended(id, process);

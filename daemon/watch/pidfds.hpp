@@ -34,7 +34,7 @@ class PidWatch final {
     Source source;  ///< none: not watched yet
   };
   [[nodiscard]] Status listen(const std::string& id, const TaskKey& process, Watched& watched);
-  void ended(const std::string& id, const TaskKey& process);
+  void ended(std::string id, TaskKey process);
   [[nodiscard]] Status retry();
 
   Loop& loop_;

@@ -34,6 +34,11 @@ Result<SandboxId> SandboxId::parse(std::string_view text) {
   return SandboxId(std::string(text));
 }
 
+const std::string& SandboxId::str() const {
+  static const std::string kNone;
+  return text_ == nullptr ? kNone : *text_;
+}
+
 std::string_view component_problem(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name == "." || name == "..") return "is '.' or '..'";

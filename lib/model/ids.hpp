@@ -25,17 +25,21 @@ struct TaskKey {
   auto operator<=>(const TaskKey&) const = default;
 };
 
-/// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}.
+/// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}. Copies share their text.
 class SandboxId final {
  public:
   SandboxId() = default;  ///< no id; equal to no parsed one
   [[nodiscard]] static Result<SandboxId> parse(std::string_view text);
-  [[nodiscard]] const std::string& str() const { return text_; }
-  auto operator<=>(const SandboxId&) const = default;
+  [[nodiscard]] const std::string& str() const;
+  std::strong_ordering operator<=>(const SandboxId& other) const {
+    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+  }
+  bool operator==(const SandboxId& other) const { return (*this <=> other) == 0; }
 
  private:
-  explicit SandboxId(std::string text) : text_(std::move(text)) {}
-  std::string text_;
+  explicit SandboxId(std::string text)
+      : text_(std::make_shared<const std::string>(std::move(text))) {}
+  std::shared_ptr<const std::string> text_;  ///< nullptr: no id
 };
 
 /// Value: a cgroup below the root of a hierarchy: "/" or "/a/b", lexically clean. No component is
