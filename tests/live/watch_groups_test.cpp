@@ -37,7 +37,7 @@ class Groups : public ::testing::TestWithParam<const char*> {
     EXPECT_TRUE(tree_->remove(top_));
   }
   [[nodiscard]] GroupRef group(const std::string& name) const {
-    return {hierarchy_, top_.path.child(name).value()};
+    return {hierarchy_, CgroupPath::parse(top_.path.str() + "/" + name).value()};
   }
   void make(const std::string& name) { ASSERT_TRUE(tree_->make(group(name))); }
   void move(pid_t pid, const GroupRef& to) {
@@ -91,6 +91,62 @@ TEST_P(Groups, AreWatchedAsTheLastCallSaid) {
   EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
   EXPECT_EQ(rig_.count(HintKind::group, "s1"), 1);
   helper.end();
+}
+
+TEST_P(Groups, OfOneSandboxAreAllWatched) {
+  make("b");
+  watch("s1", {{group("a"), GroupNews::tasks}, {group("b"), GroupNews::tasks}});
+  Helper helper([] {});
+  for (const auto* name : {"a", "b"}) {
+    rig_.forget();
+    move(helper.pid(), group(name));
+    EXPECT_TRUE(rig_.hears(HintKind::group, "s1")) << name;
+  }
+  helper.end();
+}
+
+/// By one watch of the kernel.
+TEST_P(Groups, AreWatchedForSeveralThings) {
+  const GroupInterest tasks{group("a"), GroupNews::tasks};
+  const GroupInterest child{group("a"), GroupNews::child, group("a/c").path};
+  const auto before = kernel_watches();
+  watch("s1", {tasks, {group("a"), GroupNews::limits}, child});
+  EXPECT_EQ(kernel_watches(), before + 1);
+  Helper helper([] {});
+  const auto hears_of_tasks = [&] {
+    rig_.forget();
+    move(helper.pid(), group("a"));
+    return rig_.hears(HintKind::group, "s1");
+  };
+  const auto hears_of_child = [&] {
+    rig_.forget();
+    make("a/c");
+    const bool comes = rig_.hears(HintKind::group, "s1");
+    rig_.forget();
+    EXPECT_TRUE(tree_->remove(group("a/c")));
+    return comes && rig_.hears(HintKind::group, "s1");
+  };
+  const auto hears_of_limits = [&] {
+    rig_.forget();
+    const std::string file = GetParam() == std::string("v2") ? "pids.max" : "cpu.shares";
+    if (!tree_->read(group("a"), file)) return true;  // a tree without controllers limits nothing
+    EXPECT_TRUE(tree_->write(group("a"), file, "512"));
+    return rig_.hears(HintKind::group, "s1");
+  };
+  EXPECT_TRUE(hears_of_tasks());
+  EXPECT_TRUE(hears_of_limits());
+  EXPECT_TRUE(hears_of_child());
+  watch("s1", {tasks, child});
+  EXPECT_TRUE(hears_of_tasks());
+  EXPECT_TRUE(hears_of_child());
+  watch("s1", {child});
+  EXPECT_TRUE(hears_of_child());
+  watch("s1", {tasks});
+  EXPECT_TRUE(hears_of_tasks());
+  helper.end();
+  EXPECT_EQ(kernel_watches(), before + 1);
+  watch_->unwatch("s1");
+  EXPECT_EQ(kernel_watches(), before);
 }
 
 TEST_P(Groups, MadeAnewAreWatchedAnew) {
@@ -167,12 +223,15 @@ TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
   watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
   watch_->watch("s2", {{group("a"), GroupNews::population}});
   watch_->watch("s3", {{group("b"), GroupNews::population}});
+  watch_->watch("s4", {{group("a"), GroupNews::population}}, {group("a")});
+  watch_->watch("s4", {{group("a"), GroupNews::population}});
   Helper first([] {}), second([] {});
   move(first.pid(), group("a"));
   move(second.pid(), group("b"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s3"));
   EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
   EXPECT_GE(rig_.count(HintKind::group, "s2"), 1);
+  EXPECT_GE(rig_.count(HintKind::group, "s4"), 1) << "what it has seen last counts";
   rig_.forget();
   first.end();
   second.end();

@@ -266,16 +266,6 @@ TEST_F(Bundles, OfCrioHaveAnotherShape) {
   EXPECT_TRUE(hears(userdata));
 }
 
-/// Those of all inotify descriptors of ours.
-long kernel_watches() {
-  long count = 0;
-  for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
-    std::ifstream file(fd.path());
-    for (std::string line; std::getline(file, line);) count += line.starts_with("inotify wd:");
-  }
-  return count;
-}
-
 TEST_F(Bundles, FindTheirWayAfterLostEvents) {
   make_directories(bundle("k8s.io/a"));
   start();

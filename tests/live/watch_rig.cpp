@@ -65,6 +65,15 @@ Playground::~Playground() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+long kernel_watches() {
+  long count = 0;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream file(fd.path());
+    for (std::string line; std::getline(file, line);) count += line.starts_with("inotify wd:");
+  }
+  return count;
+}
+
 void make_directories(const std::string& path) { std::filesystem::create_directories(path); }
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }

@@ -58,6 +58,9 @@ class Playground {
   std::string path_;
 };
 
+/// What the kernel watches for all inotify descriptors of ours.
+[[nodiscard]] long kernel_watches();
+
 void make_directories(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
 

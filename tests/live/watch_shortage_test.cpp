@@ -193,6 +193,30 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
             0);
 }
 
+/// Also of those who were not asked for again when there was room for one.
+TEST_F(ShortageOfGroups, OfWatchesForgetsNobody) {
+  const std::vector<std::string> ids = {"s1", "s2", "s3", "s4"};
+  const auto below = [this](const std::string& id) {
+    return GroupRef{group_.hierarchy, group_.path.child(id).value()};
+  };
+  for (const auto& id : ids) ASSERT_TRUE(tree_->make(below(id)));
+  EXPECT_EQ(apart([&] {
+              limit_cpu(2);
+              limit_inotify(0, kPlenty);
+              Rig rig;
+              GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
+              for (const auto& id : ids) watch.watch(id, {{below(id), GroupNews::tasks}});
+              change_inotify_limits(1, kPlenty);
+              EXPECT_TRUE(rig.hears(HintKind::group, "s1"));
+              EXPECT_EQ(watch.size(), 1U);
+              change_inotify_limits(kPlenty, kPlenty);
+              for (const auto& id : ids) EXPECT_TRUE(rig.hears(HintKind::group, id)) << id;
+              EXPECT_EQ(watch.size(), ids.size());
+            }),
+            0);
+  for (const auto& id : ids) EXPECT_TRUE(tree_->remove(below(id)));
+}
+
 TEST_F(ShortageOfGroups, OfDescriptorsForOomEventsIsToldAndOvercome) {
   EXPECT_EQ(apart([this] {
               limit_cpu(2);
