@@ -169,6 +169,17 @@ TEST_F(Metering, WhoAsksOftenIsAnsweredFromWhatWasRead) {
   EXPECT_FALSE(reconciler_->api().usage("y"));
 }
 
+TEST_F(Metering, WhoAsksLaterIsToldWhatIsReadThen) {
+  begin();
+  const auto charged = [this] {
+    return reconciler_->api().usage("x").value().counters.memory_used;
+  };
+  uses(30 * kMib);
+  ASSERT_TRUE(until([&] { return charged() == 130 * kMib; }));
+  uses(20 * kMib);
+  EXPECT_TRUE(until([&] { return charged() == 120 * kMib; }));
+}
+
 TEST_F(Metering, NothingIsMeasuredWhereNobodyWantsIt) {
   config_.measure_interval.reset();
   begin();
