@@ -73,7 +73,7 @@ std::size_t GroupWatch::size() const {
 void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& interests,
                        const std::set<GroupRef>& populated) {
   auto& [key, heard] = *heard_.try_emplace(id).first;
-  const auto before = std::exchange(heard, {});
+  const auto before = heard.size();  // they stand first until all is asked for, also if it throws
   refused_.erase(id);
   // Asked for every time, but for each child of one directory: it costs some microseconds, and
   // tells a group that was made anew from the old one.
@@ -86,10 +86,11 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& 
     const auto listening = listen(key, interest, wd, populated.contains(interest.group));
     if (!listening) shortage_.begin(listening.error());
   }
-  std::sort(heard.begin(), heard.end());
-  for (const auto& one : before)
-    if (!std::binary_search(heard.begin(), heard.end(), one)) drop(key, one);
-  heard.shrink_to_fit();
+  std::vector<Heard> now(heard.begin() + static_cast<std::ptrdiff_t>(before), heard.end());
+  std::sort(now.begin(), now.end());
+  for (std::size_t i = 0; i < before; ++i)
+    if (!std::binary_search(now.begin(), now.end(), heard[i])) drop(key, heard[i]);
+  heard = std::move(now);
   if (heard.empty()) heard_.erase(id);
 }
 

@@ -97,7 +97,7 @@ class GroupWatch final {
   Host host_;
   HintSink sink_;
   // Small, for there are some twenty watches of each sandbox on v1.
-  std::map<std::string, std::vector<Heard>> heard_;  ///< by sandbox
+  std::map<std::string, std::vector<Heard>> heard_;  ///< by sandbox: all that is listened to
   std::multimap<int, Listener> listeners_;           ///< by watch: Kata's may be shared
   std::map<Child, std::vector<const std::string*>, ByName> children_;  ///< whom each concerns
   std::map<int, GroupRef> populations_;                        ///< by watch of cgroup.events

@@ -204,7 +204,8 @@ void PathWatch::drop(std::map<Node, int>::iterator it) {
   const int wd = it->second;
   if (last_level(it->first)) note(it->first);
   const auto [first, last] = nodes_.equal_range(wd);
-  nodes_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == &it->first; }));
+  const auto of_it = [&](const auto& node) { return node.second == &it->first; };
+  if (const auto node = std::find_if(first, last, of_it); node != last) nodes_.erase(node);
   watches_.erase(it);
   if (!nodes_.contains(wd)) inotify_.remove(wd);
 }
