@@ -19,8 +19,6 @@ class KeptView final {
 
   /// As it was given.
   [[nodiscard]] SandboxView whole() const;
-  /// All of it but its groups.
-  [[nodiscard]] const SandboxView& head() const { return head_; }
   void set_condition(SandboxState state, std::vector<ActiveCondition> conditions);
 
  private:
