@@ -72,7 +72,8 @@ Bound memory_limit(const SandboxInputs& inputs, const Sum& budget, const SizingR
 
 namespace kcg {
 
-Budget budget_of(const Config& config, const SandboxInputs& inputs, const SizingRequest& request) {
+MemoryBudget budget_of(const Config& config, const SandboxInputs& inputs,
+                       const SizingRequest& request) {
   std::vector<Condition> told_elsewhere;
   auto budget = sizing::memory_budget(
       inputs, sizing::boot_memory(inputs, request), sizing::sum_up(inputs, request.history).memory,

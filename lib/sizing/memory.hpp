@@ -14,12 +14,12 @@
 namespace kcg {
 
 /// Value: what the guest and the VMM were promised together, B + S + O.
-struct Budget {
+struct MemoryBudget {
   std::optional<std::uint64_t> total;  ///< bytes; absent: unlimited
   std::string formula;                 ///< with its numbers, or why it is unlimited
 };
-[[nodiscard]] Budget budget_of(const Config& config, const SandboxInputs& inputs,
-                               const SizingRequest& request);
+[[nodiscard]] MemoryBudget budget_of(const Config& config, const SandboxInputs& inputs,
+                                     const SizingRequest& request);
 
 /// RAM of the VM in bytes: what it booted with and what Kata has plugged in since; nullopt: neither
 /// its command line nor Kata's state tells.

@@ -59,7 +59,7 @@ std::string told(std::optional<std::uint64_t> number) {
 }
 
 /// "its budget is B + S + O = 2048 MiB + (512 MiB) + 350 MiB = 2910 MiB"
-std::string budget_text(const Budget& budget) {
+std::string budget_text(const MemoryBudget& budget) {
   if (!budget.total) return "its budget has no bound: " + formula_text(budget.formula);
   return fmt::format("its budget is {} = {}", formula_text(budget.formula),
                      bytes_text(*budget.total));
