@@ -39,9 +39,18 @@ bool repaired(const std::vector<Repair>& repairs, const Step& step, const std::s
 }  // namespace
 
 void Histories::restore(SandboxHistory history) {
-  const auto id = history.id;
-  all_.insert_or_assign(id, std::move(history));
+  const auto when = std::exchange(history.ended, 0);
+  auto& known = all_[history.id];
+  set_ended(known, 0);
+  known = std::move(history);
+  set_ended(known, when);
   drop_oldest_ended();
+}
+
+void Histories::set_ended(SandboxHistory& history, std::int64_t wall_seconds) {
+  if (history.ended != 0) ended_.erase({history.ended, history.id});
+  history.ended = wall_seconds;
+  if (wall_seconds != 0) ended_.emplace(wall_seconds, history.id);
 }
 
 void Histories::seen(const SandboxView& view) {
@@ -52,7 +61,7 @@ void Histories::seen(const SandboxView& view) {
   };
   const auto declared = view.overhead.memory_bytes;
   if (who(known) == who(view) && known.overhead_declared == declared && known.ended == 0) return;
-  known.ended = 0;
+  set_ended(known, 0);
   known.id = view.id;
   known.pod_namespace = view.pod_namespace;
   known.pod_name = view.pod_name;
@@ -108,7 +117,7 @@ bool Histories::ended(const std::string& id, std::int64_t wall_seconds, const st
   event.text = text;
   event.first = event.last = wall_seconds;
   (void)note(id, std::move(event));  // ignored: it is known
-  known->second.ended = wall_seconds;
+  set_ended(known->second, wall_seconds);
   drop_oldest_ended();
   return true;
 }
@@ -121,15 +130,9 @@ const SandboxHistory* Histories::find(const std::string& id) const {
 std::set<std::string> Histories::take_changed() { return std::exchange(changed_, {}); }
 
 void Histories::drop_oldest_ended() {
-  std::size_t count = 0;
-  auto oldest = all_.end();
-  for (auto it = all_.begin(); it != all_.end(); ++it) {
-    if (it->second.ended == 0) continue;
-    ++count;
-    if (oldest == all_.end() || it->second.ended < oldest->second.ended) oldest = it;
-  }
-  if (count <= kMostEnded) return;
-  changed_.insert(oldest->first);
+  if (ended_.size() <= kMostEnded) return;
+  const auto oldest = std::move(ended_.extract(ended_.begin()).value().second);
+  changed_.insert(oldest);
   all_.erase(oldest);
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -53,9 +54,12 @@ class Histories final {
   [[nodiscard]] std::set<std::string> take_changed();
 
  private:
+  /// 0: it lives.
+  void set_ended(SandboxHistory& history, std::int64_t wall_seconds);
   void drop_oldest_ended();
 
   std::map<std::string, SandboxHistory> all_;
+  std::set<std::pair<std::int64_t, std::string>> ended_;  ///< when, and who; the oldest first
   std::set<std::string> changed_;
 };
 
