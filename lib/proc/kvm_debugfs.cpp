@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/kvm_debugfs.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/errnos.hpp"
@@ -12,15 +16,6 @@
 namespace kcg {
 
 namespace {
-
-constexpr std::size_t kMaxNames = 16'384;
-
-/// The tid in a VM's directory name "<tid>-<fd>"; statistics of KVM stand beside it as plain files.
-std::optional<Pid> maker_of(const DirEntry& entry) {
-  const auto dash = entry.name.find('-');
-  if (!entry.directory || dash == std::string::npos) return std::nullopt;
-  return parse_pid(std::string_view(entry.name).substr(0, dash));
-}
 
 /// N of "vcpu<N>".
 std::optional<std::uint32_t> index_of(const DirEntry& entry) {
@@ -35,19 +30,31 @@ bool has_thread(const std::vector<ThreadFacts>& threads, Pid tid) {
                      [tid](const ThreadFacts& thread) { return thread.key.pid == tid; });
 }
 
-/// Kernels before 6.0 have no file `pid`: such a vCPU is not in the answer.
-Result<KvmVcpus> read_vcpus(const Dir& vm) {
+/// KVM removes none before it removes the VM.
+Result<std::vector<std::uint32_t>> indices_in(const Dir& vm) {
   const auto entries = vm.list();
   if (!entries) return forward(entries.error());
+  std::vector<std::uint32_t> indices;
+  for (const auto& entry : *entries)
+    if (const auto index = index_of(entry)) indices.push_back(*index);
+  return indices;
+}
+
+/// Kernels before 6.0 have no file `pid`: such a vCPU is not in the answer.
+Result<KvmVcpus> read_vcpus(const Dir& vm, const std::vector<std::uint32_t>& indices) {
   KvmVcpus found;
-  for (const auto& entry : *entries) {
-    const auto index = index_of(entry);
-    const auto text = index ? vm.read(entry.name + "/pid") : fail(ENOENT, "no vCPU");
+  for (const auto index : indices) {
+    const auto text = vm.read(fmt::format("vcpu{}/pid", index));
     if (!text && !errnos::no_task(text.error().code)) return forward(text.error());
     if (!text) continue;
-    if (const auto tid = parse_u64(trim(*text))) found.tid_of[*index] = static_cast<Pid>(*tid);
+    if (const auto tid = parse_u64(trim(*text))) found.tid_of[index] = static_cast<Pid>(*tid);
   }
   return found;
+}
+
+Result<KvmVcpus> read_vcpus(const Dir& vm) {
+  const auto indices = indices_in(vm);
+  return indices ? read_vcpus(vm, *indices) : forward(indices.error());
 }
 
 /// Whether any vCPU of the VM is run by one of `threads`.
@@ -60,46 +67,60 @@ bool runs_on(const Dir& kvm, const std::string& name, const std::vector<ThreadFa
 
 }  // namespace
 
-bool KvmDebugfs::claimed(const std::string& name) const {
-  return std::any_of(names_.begin(), names_.end(),
-                     [&](const auto& known) { return known.second == name; });
+/// Empty: there is none.
+Result<std::string> KvmDebugfs::find(const Dir& kvm, const std::vector<ThreadFacts>& threads) {
+  if (auto known = names_.refresh(kvm); !known) return forward(known.error());
+  for (const auto& thread : threads)
+    if (auto made = names_.made_by(thread.key.pid)) return std::move(*made);
+  // The thread that made the VM may have ended: then one of the VMs that nobody claims is ours.
+  for (auto& name : names_.unclaimed(kMostOthers))
+    if (runs_on(kvm, name, threads)) return std::move(name);
+  return std::string();
 }
 
-Result<std::string> KvmDebugfs::find(const Dir& kvm, const std::vector<ThreadFacts>& threads) {
-  const auto entries = kvm.list();
-  if (!entries) return forward(entries.error());
-  for (const auto& entry : *entries) {
-    const auto maker = maker_of(entry);
-    if (maker && has_thread(threads, *maker)) return entry.name;
+/// Its directory has two links of its own, and one from each directory in it.
+Result<KvmVcpus> KvmDebugfs::vcpus_of_known(const Dir& kvm, Vm& vm) const {
+  const auto dir = kvm.dir(vm.name);
+  if (!dir) return forward(dir.error());
+  struct stat st{};
+  if (::fstat(dir->fd(), &st) != 0) return fail(errno, "{}: stat", vm.name);
+  if (vm.inode != 0 && vm.inode != st.st_ino) return fail(ENOENT, "{}: another VM", vm.name);
+  vm.inode = st.st_ino;
+  if (st.st_nlink != vm.indices.size() + 2) {
+    auto indices = indices_in(*dir);
+    if (!indices) return forward(indices.error());
+    vm.indices = std::move(*indices);
   }
-  // The thread that made the VM may have ended: then one of the VMs that nobody claims is ours.
-  for (const auto& entry : *entries)
-    if (maker_of(entry) && !claimed(entry.name) && runs_on(kvm, entry.name, threads))
-      return entry.name;
-  return std::string();
+  return read_vcpus(*dir, vm.indices);
 }
 
 Result<KvmVcpus> KvmDebugfs::vcpus(const TaskKey& vmm, const std::vector<ThreadFacts>& threads) {
   const auto kvm = Dir::open(path_);
   if (!kvm) return forward(kvm.error());
-  if (const auto known = names_.find(vmm); known != names_.end()) {
-    const auto vm = kvm->dir(known->second);
-    if (vm) return read_vcpus(*vm);
-    if (!errnos::no_task(vm.error().code)) return forward(vm.error());
-    names_.erase(known);
+  if (const auto known = vms_.find(vmm); known != vms_.end()) {
+    auto vcpus = vcpus_of_known(*kvm, known->second);
+    if (vcpus || !errnos::no_task(vcpus.error().code)) return vcpus;
+    drop(known);
   }
-  const auto name = find(*kvm, threads);
+  auto name = find(*kvm, threads);
   if (!name) return forward(name.error());
   if (name->empty()) return KvmVcpus{};
-  const auto vm = kvm->dir(*name);
-  if (!vm && !errnos::no_task(vm.error().code)) return forward(vm.error());
-  if (!vm) return KvmVcpus{};  // the VM has just ended
-  if (names_.size() < kMaxNames) names_.emplace(vmm, *name);
-  return read_vcpus(*vm);
+  names_.claim(*name);
+  const auto found = vms_.emplace(vmm, Vm{std::move(*name), 0, {}}).first;
+  auto vcpus = vcpus_of_known(*kvm, found->second);
+  if (vcpus || !errnos::no_task(vcpus.error().code)) return vcpus;
+  drop(found);  // the VM has just ended
+  return KvmVcpus{};
+}
+
+KvmDebugfs::Vms::iterator KvmDebugfs::drop(Vms::iterator vm) {
+  names_.release(vm->second.name);
+  return vms_.erase(vm);
 }
 
 void KvmDebugfs::forget(Pid pid) {
-  std::erase_if(names_, [pid](const auto& known) { return known.first.pid == pid; });
+  for (auto it = vms_.lower_bound({pid, 0}); it != vms_.end() && it->first.pid == pid;)
+    it = drop(it);
 }
 
 }  // namespace kcg

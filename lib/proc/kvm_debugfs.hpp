@@ -5,12 +5,14 @@
 // that a look costs the same on a node with one VM and with hundreds.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/dir.hpp"
 #include "model/process.hpp"
+#include "proc/vm_names.hpp"
 
 namespace kcg {
 
@@ -24,12 +26,24 @@ class KvmDebugfs final {
   [[nodiscard]] Result<KvmVcpus> vcpus(const TaskKey& vmm, const std::vector<ThreadFacts>& threads);
   void forget(Pid pid);
 
+  /// VMs of others that one look reads to see whether they are the one that it is about.
+  static constexpr std::size_t kMostOthers = 16;
+
  private:
+  /// Value: the VM of one VMM.
+  struct Vm {
+    std::string name;
+    std::uint64_t inode = 0;             ///< another one is another VM of that name
+    std::vector<std::uint32_t> indices;  ///< of its vCPUs
+  };
+  using Vms = std::map<TaskKey, Vm>;
+  [[nodiscard]] Result<KvmVcpus> vcpus_of_known(const Dir& kvm, Vm& vm) const;
   [[nodiscard]] Result<std::string> find(const Dir& kvm, const std::vector<ThreadFacts>& threads);
-  [[nodiscard]] bool claimed(const std::string& name) const;
+  Vms::iterator drop(Vms::iterator vm);
 
   std::string path_;
-  std::map<TaskKey, std::string> names_;  ///< bounded by the VMMs that are looked at and forgotten
+  Vms vms_;  ///< bounded by the VMMs that are looked at and forgotten
+  VmNames names_;
 };
 
 }  // namespace kcg

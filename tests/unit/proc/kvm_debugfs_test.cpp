@@ -96,6 +96,30 @@ TEST_F(KvmDebugfsTest, ANewVmOfTheSameVmmIsFound) {
   EXPECT_EQ(vcpus({30, 35}), (Vcpus{{0, 35}}));
 }
 
+TEST_F(KvmDebugfsTest, AnotherVmOfTheSameNameIsLookedForAnew) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+  std::filesystem::rename(fixture_.kvm() + "/30-11", fixture_.top() / "old");
+  fixture_.vcpu("30-11", 0, "97\n");
+  EXPECT_EQ(vcpus({32}), Vcpus{}) << "somebody else's, by its threads";
+}
+
+TEST_F(KvmDebugfsTest, AVcpuThatIsPluggedInIsFound) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+  fixture_.vcpu("30-11", 7, "33\n");
+  EXPECT_EQ(vcpus({30, 32, 33}), (Vcpus{{0, 32}, {7, 33}}));
+}
+
+/// However many VMs somebody has whose makers have ended, a look reads a few.
+TEST_F(KvmDebugfsTest, OfManyOthersAFewAreReadAndTheRestTheNextTime) {
+  for (std::size_t i = 0; i < KvmDebugfs::kMostOthers; ++i)
+    fixture_.vcpu("20-" + std::to_string(i), 0, "97\n");
+  fixture_.vcpu("31-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), Vcpus{});
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+}
+
 TEST_F(KvmDebugfsTest, NoDebugfsIsENOENT) {
   std::filesystem::remove_all(fixture_.kvm());
   EXPECT_EQ(kvm_.vcpus({30, 1}, threads({30})).error().code, ENOENT);

@@ -30,7 +30,8 @@ std::string text_of(Pid pid, const FakeStat& stat) {
 }  // namespace
 
 ProcFixture::ProcFixture() {
-  std::string name = "/tmp/kcg-proc-XXXXXX";
+  const fs::path memory = "/dev/shm";  // quick, where there is one
+  std::string name = (fs::exists(memory) ? memory : fs::path("/tmp")) / "kcg-proc-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
   top_ = name;
   fs::create_directories(top_ / "root");
