@@ -58,7 +58,7 @@ void NriClient::watch() {
   const auto directory = slash == 0 ? "/" : config_.socket.substr(0, slash);
   watch_.emplace(
       loop_, std::vector<PathPattern>{{directory, {}, {config_.socket.substr(slash + 1)}, true}},
-      [this](std::size_t, const std::string&) {
+      [this](const std::string&) {
         if (!line_) connect();
       },
       [this] {

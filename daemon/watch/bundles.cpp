@@ -21,9 +21,7 @@ BundleWatch::BundleWatch(Loop& loop, const Config::Discovery& discovery, HintSin
                          TellHealth tell)
     : watch_(
           loop, patterns_of(discovery),
-          [sink](std::size_t, const std::string& directory) {
-            sink({HintKind::bundle, directory, 0});
-          },
+          [sink](const std::string& directory) { sink({HintKind::bundle, directory, 0}); },
           [sink] { sink({HintKind::rescan, "", 0}); }, std::move(tell)) {}
 
 }  // namespace kcg

@@ -242,8 +242,14 @@ Status PathWatch::retry() {
   return {};
 }
 
+void PathWatch::note(const Node& node) {
+  auto told = node.path;
+  for (unsigned i = 0; i < patterns_[node.pattern].above; ++i) told.resize(told.rfind('/'));
+  noted_.insert(std::move(told));
+}
+
 void PathWatch::tell_noted() {
-  for (const auto& [pattern, directory] : std::exchange(noted_, {})) changed_(pattern, directory);
+  for (const auto& directory : std::exchange(noted_, {})) changed_(directory);
 }
 
 bool PathWatch::wanted(const Node& node, std::string_view name) const {

@@ -28,14 +28,15 @@ struct PathPattern {
   std::vector<std::string> levels;
   std::set<std::string, std::less<>> files;
   bool sockets = false;  ///< they are sockets: whole as soon as they are made
+  unsigned above = 0;    ///< what is told is not the file's directory, but one so many levels above
 };
 
 /// Resource: see the head of the file.
 class PathWatch final {
  public:
-  /// A directory of the last level appeared, vanished, or one of the pattern's files in it changed;
-  /// once for all that one turn of the loop brought.
-  using Changed = std::function<void(std::size_t pattern, const std::string& directory)>;
+  /// A directory of the last level appeared, vanished, or one of a pattern's files in it changed;
+  /// once for all that one turn of the loop brought, whichever pattern it was.
+  using Changed = std::function<void(const std::string& directory)>;
   /// Events were lost; the watch itself has found its way again already.
   using Lost = std::function<void()>;
 
@@ -77,7 +78,7 @@ class PathWatch final {
   [[nodiscard]] std::vector<Node> nodes_of(int wd) const;
   void rebuild();
   [[nodiscard]] Status retry();
-  void note(const Node& node) { noted_.emplace(node.pattern, node.path); }
+  void note(const Node& node);
   void tell_noted();
   [[nodiscard]] bool wanted(const Node& node, std::string_view name) const;
   [[nodiscard]] std::uint32_t files_mask(std::size_t pattern) const;
@@ -92,7 +93,7 @@ class PathWatch final {
   std::set<Node> refused_;                 ///< exist, and could not be watched
   bool crowded_ = false;                   ///< more of them than are kept
   std::optional<Error> refusal_;
-  std::set<std::pair<std::size_t, std::string>> noted_;  ///< to be told at the end of the turn
+  std::set<std::string> noted_;  ///< to be told at the end of the turn
   Shortage shortage_;
   Inotify inotify_;  ///< last: its handler uses the members above
 };

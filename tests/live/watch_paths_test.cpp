@@ -305,6 +305,21 @@ TEST_F(Bundles, AreNotFollowedThroughLinks) {
   EXPECT_EQ(rig_.count(HintKind::bundle, bundle("linked/a")), 0);
 }
 
+TEST(KataState, WhatChangesAtOnceIsToldOnce) {
+  Playground ground;
+  Rig rig;
+  Config::Discovery discovery;
+  discovery.kata_state = {ground / "run/vc"};
+  for (const auto* container : {"a", "b"})
+    make_directories(ground / ("run/vc/sbs/one/" + std::string(container)));
+  const KataStateWatch watch(rig.loop(), discovery, rig.sink(), rig.tell());
+  rig.forget();
+  for (const auto* file : {"persist.json", "a/persist.json", "b/persist.json"})
+    write_file(ground / ("run/vc/sbs/one/" + std::string(file)), "{}");
+  EXPECT_TRUE(rig.hears(HintKind::kata_state, "one"));
+  EXPECT_EQ(rig.count(HintKind::kata_state, "one"), 1);
+}
+
 TEST(KataState, TellsTheIdOfBothShims) {
   Playground ground;
   Rig rig;
