@@ -19,9 +19,9 @@ namespace kcg {
 /// One file to be read. Until it is answered it is the thread's, then the asker's.
 struct PatientReader::Question {
   Fd file;
-  std::string
-      text;  ///< as long as may be read; made by the asker, so that threads allocate nothing
-  std::size_t size = 0;
+  std::unique_ptr<char[]> text;  ///< made by the asker, so that threads allocate nothing
+  std::size_t most = 0;          ///< bytes that may be read
+  std::size_t size = 0;          ///< that were
   int code = 0;
   bool answered = false;
 };
@@ -39,9 +39,9 @@ struct PatientReader::Shared {
 namespace {
 
 /// Reads to the end, or to the end of the buffer.
-int read_into(int fd, std::string& text, std::size_t& size) {
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
+int read_into(int fd, char* text, std::size_t most, std::size_t& size) {
+  while (size < most) {
+    const ssize_t got = ::read(fd, text + size, most - size);
     if (got == 0) return 0;
     if (got > 0) {
       size += static_cast<std::size_t>(got);
@@ -74,13 +74,16 @@ Status PatientReader::add_thread() {
       shared->waiting.pop_front();
       ++shared->busy;
       lock.unlock();
-      const int code = read_into(question->file.get(), question->text, question->size);
+      const int code =
+          read_into(question->file.get(), question->text.get(), question->most, question->size);
       question->file = Fd();
       lock.lock();
       question->code = code;
       question->answered = true;
       --shared->busy;
+      lock.unlock();  // or who is woken waits for it
       shared->answered.notify_all();
+      lock.lock();
     }
   };
   try {
@@ -106,10 +109,13 @@ Result<std::string> PatientReader::read(const TaskKey& task,
     if (!file) return forward(file.error());
     auto question = std::make_shared<Question>();
     question->file = std::move(*file);
-    question->text.resize(limits_.bytes);
+    question->text = std::make_unique_for_overwrite<char[]>(limits_.bytes);
+    question->most = limits_.bytes;
     shared_->waiting.push_back(question);
     known = asked_.emplace(task, std::move(question)).first;
+    lock.unlock();
     shared_->asked.notify_one();
+    lock.lock();
     (void)shared_->answered.wait_for(  // ignored: looked at below
         lock, limits_.patience, [&] { return known->second->answered; });
   }
@@ -117,7 +123,7 @@ Result<std::string> PatientReader::read(const TaskKey& task,
   const auto question = std::move(known->second);
   asked_.erase(known);
   if (question->code != 0) return fail(question->code, "read: {}", errno_text(question->code));
-  return question->text.substr(0, question->size);
+  return std::string(question->text.get(), question->size);
 }
 
 void PatientReader::forget(Pid pid) {
