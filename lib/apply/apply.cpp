@@ -109,10 +109,17 @@ class Applier final {
     return fail(ENOTCONN, "{}: systemd's manager is not reached; see [systemd] address", what);
   }
 
+  [[nodiscard]] Result<TaskStat> stat_of(const op::MoveProcess& one) {
+    return proc_.stat(one.task.pid);
+  }
+  [[nodiscard]] Result<TaskStat> stat_of(const op::MoveThread& one) {
+    return proc_.thread_stat(one.process, one.task.pid);
+  }
+
   template <class Move>
   void move(const GroupRef& group, const Move& one, StepResult& result) {
     if (std::exchange(just_seen_, std::nullopt) != one.task) {
-      const auto before = proc_.stat(one.task.pid);
+      const auto before = stat_of(one);
       if (!before || before->key != one.task) {
         note(fail(ESRCH, "task {} has ended", one.task.pid), result);
         return;
@@ -121,7 +128,8 @@ class Applier final {
     const std::string file(file_of(one));
     note(tree_.write(group, file, std::to_string(one.task.pid)), result);
     if (result.outcome != Outcome::done) return;
-    const auto after = proc_.stat(one.task.pid);
+    auto after = stat_of(one);
+    if (!after) after = proc_.stat(one.task.pid);  // somebody else's now
     if (after && after->key == one.task) just_seen_ = one.task;
     if (!after || after->key == one.task) return;
     result.stranger = true;

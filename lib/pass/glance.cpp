@@ -90,7 +90,7 @@ class Eye final {
     } else {
       std::vector<ThreadFacts> living;
       for (auto& thread : threads) {
-        auto stat = proc_.stat(thread.key.pid);
+        auto stat = proc_.thread_stat(pid(), thread.key.pid);
         if (!stat && !errnos::no_task(stat.error().code)) return false;
         if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
         thread.key = stat->key;

@@ -134,10 +134,14 @@ std::vector<Result<TaskName>> KernelProc::names(const std::vector<Pid>& pids) {
 
 Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }
 
-Result<TaskStat> KernelProc::stat(Pid pid) {
-  // The thread's own: that of a process sums up all its threads, each time.
-  auto stat = read_stat(root_, fmt::format("{0}/task/{0}/stat", pid));
-  if (!stat) return forward(gone(stat.error(), pid));
+/// The thread's own: that of a process sums up all its threads, each time.
+Result<TaskStat> KernelProc::stat(Pid pid) { return thread_stat(pid, pid); }
+
+/// Below its process the kernel has most of the path already; it makes two inodes more for a tid at
+/// the top, and whoever ends has to drop them.
+Result<TaskStat> KernelProc::thread_stat(Pid pid, Pid tid) {
+  auto stat = read_stat(root_, fmt::format("{}/task/{}/stat", pid, tid));
+  if (!stat) return forward(gone(stat.error(), tid));
   return TaskStat{stat->key(), stat->ppid, std::move(stat->comm), stat->state};
 }
 
@@ -145,7 +149,7 @@ Result<TaskStat> KernelProc::stat(Pid pid) {
 Result<KernelProc::Seen> KernelProc::see(Pid pid) {
   auto process = root_.dir(std::to_string(pid));
   if (!process) return forward(gone(process.error(), pid));
-  const auto stat = read_stat(*process, "stat");
+  const auto stat = read_stat(*process, fmt::format("task/{}/stat", pid));
   if (!stat) return forward(gone(stat.error(), pid));
   if (const auto known = facts_.find(pid); known != facts_.end()) {
     if (same(known->second.facts, *stat)) {

@@ -38,6 +38,7 @@ class KernelProc final : public ProcView {
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  [[nodiscard]] Result<TaskStat> thread_stat(Pid pid, Pid tid) override;
   /// The kernel's taskstats tell it; of whom they do not, /proc does.
   [[nodiscard]] std::vector<Result<TaskName>> names(const std::vector<Pid>& pids) override;
   [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;

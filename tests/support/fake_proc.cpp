@@ -46,6 +46,12 @@ Result<TaskStat> FakeProc::stat(Pid pid) {
   return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S'};
 }
 
+Result<TaskStat> FakeProc::thread_stat(Pid pid, Pid tid) {
+  const auto it = threads_.find(tid);
+  if (it != threads_.end() && it->second.pid != pid) return no_task(tid);
+  return stat(tid);
+}
+
 std::vector<Result<TaskName>> FakeProc::names(const std::vector<Pid>& pids) {
   std::vector<Result<TaskName>> names;
   for (const Pid pid : pids)

@@ -33,6 +33,7 @@ class FakeProc final : public ProcView {
 
   [[nodiscard]] Result<std::vector<Pid>> pids() override;
   [[nodiscard]] Result<TaskStat> stat(Pid pid) override;
+  [[nodiscard]] Result<TaskStat> thread_stat(Pid pid, Pid tid) override;
   [[nodiscard]] std::vector<Result<TaskName>> names(const std::vector<Pid>& pids) override;
   [[nodiscard]] Result<ProcFacts> identity(Pid pid) override;
   [[nodiscard]] Result<ProcFacts> facts(Pid pid) override;
