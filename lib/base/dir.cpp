@@ -37,20 +37,15 @@ FileStamp stamp_of(const struct stat& st) {
           static_cast<std::uint64_t>(st.st_size)};
 }
 
-/// Splits "a/b/c" into the directory "a/b" and the name "c".
-std::pair<std::string, std::string> split_name(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return {".", path};
-  return {path.substr(0, slash), path.substr(slash + 1)};
-}
-
 /// Runs `act(dirfd, name)` on the pinned parent directory of `path`.
 template <class Act>
 Status in_parent(int dir, const std::string& path, Act act) {
-  const auto [parent, name] = split_name(path);
-  auto fd = open_beneath(dir, parent, O_PATH | O_DIRECTORY);
-  if (!fd) return forward(fd.error(), path);
-  if (act(fd->get(), name.c_str()) == 0) return {};
+  const auto slash = path.rfind('/');
+  const bool direct = slash == std::string::npos;
+  auto parent =
+      direct ? Result<Fd>() : open_beneath(dir, path.substr(0, slash), O_PATH | O_DIRECTORY);
+  if (!parent) return forward(parent.error(), path);
+  if (act(direct ? dir : parent->get(), path.c_str() + (direct ? 0 : slash + 1)) == 0) return {};
   const int code = errno;
   return fail(code, "{}: {}", path, errno_text(code));
 }

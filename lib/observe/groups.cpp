@@ -90,8 +90,12 @@ class Looker final {
     const GroupRef ref{h.name, path};
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
+    if (absent_.contains(ref)) return nullptr;
     const auto seen = tree_.see(ref, files);
-    if (!readable(seen)) return nullptr;
+    if (!readable(seen)) {
+      absent_.insert(ref);
+      return nullptr;
+    }
     auto& state = observed_.groups[ref];
     state.ref = ref;
     if (seen->mark) {
@@ -195,6 +199,7 @@ class Looker final {
 
   const CgroupTree& tree_;
   Observed& observed_;
+  std::set<GroupRef> absent_;  ///< or unreadable, which has been told; layouts share groups
 };
 
 /// Every directory where a top group of ours stands or may stand.
