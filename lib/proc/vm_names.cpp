@@ -21,7 +21,7 @@ namespace {
 constexpr unsigned kMostReads = 64;
 constexpr std::size_t kBuffer = std::size_t{16} << 10;
 
-/// "<tid>-<fd>"; statistics of KVM stand beside such directories as plain files.
+/// "<tid>-<fd>"; beside such directories stand statistics of all VMs.
 bool names_vm(std::string_view name) {
   const auto dash = name.find('-');
   return dash != std::string_view::npos && parse_pid(name.substr(0, dash));
@@ -38,11 +38,11 @@ Status VmNames::refresh(const Dir& kvm) {
     watch(kvm);  // first: what comes while it is listed is heard of
     if (auto done = list(kvm); !done) return done;
   }
-  if (events_) watched_ = directory;
+  watched_ = directory;
   return {};
 }
 
-/// False: not all that happened is known.
+/// False: not all that happened is known, or there is no descriptor to read.
 bool VmNames::hear() {
   alignas(inotify_event) std::array<char, kBuffer> buffer;
   for (unsigned reads = 0; reads < kMostReads; ++reads) {
@@ -86,7 +86,7 @@ Status VmNames::list(const Dir& kvm) {
   const auto before = std::exchange(names_, {});
   unclaimed_.clear();
   for (const auto& entry : *entries) {
-    if (!entry.directory || !names_vm(entry.name)) continue;
+    if (!names_vm(entry.name)) continue;
     const auto known = before.find(entry.name);
     const bool claimed = known != before.end() && known->second;
     names_.emplace(entry.name, claimed);

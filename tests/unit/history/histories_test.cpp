@@ -94,6 +94,20 @@ TEST(Histories, TheEndIsOneEventAndAReturnKeepsWhatWas) {
   EXPECT_EQ(all.find("a")->events.size(), 1U);
 }
 
+TEST(Histories, WhoHasComeBackIsNotDroppedWithThoseThatHaveEnded) {
+  Histories all;
+  all.seen(living("a"));
+  all.ended("a", 1);
+  all.seen(living("a"));
+  for (std::size_t i = 0; i <= Histories::kMostEnded; ++i) {
+    const auto id = "s" + std::to_string(i);
+    all.seen(living(id));
+    all.ended(id, 1000 + static_cast<std::int64_t>(i));
+  }
+  EXPECT_NE(all.find("a"), nullptr);
+  EXPECT_EQ(all.find("s0"), nullptr);
+}
+
 TEST(Histories, NobodyIsRememberedWhoWasNotSeen) {
   Histories all;
   all.note("a", raised("OomKilled", 1));
