@@ -42,6 +42,18 @@ TEST_F(KernelProcTest, ReadsStatAndNothingElse) {
   EXPECT_EQ(stat, (TaskStat{{30, 99}, 7, "a) b", 'Z'}));
 }
 
+TEST_F(KernelProcTest, AThreadIsThatOfItsProcess) {
+  fixture_.process(30);
+  fixture_.process(40);
+  fixture_.thread(30, 31, {.comm = "CPU 0/KVM", .ppid = 7, .start = 99}, "0::/\n");
+  const auto proc = open();
+  const auto stat = proc->thread_stat(30, 31).value();
+  EXPECT_EQ(stat.key, (TaskKey{31, 99}));
+  EXPECT_EQ(stat.comm, "CPU 0/KVM");
+  EXPECT_EQ(proc->thread_stat(40, 31).error().code, ESRCH);
+  EXPECT_EQ(proc->thread_stat(30, 40).error().code, ESRCH);
+}
+
 TEST_F(KernelProcTest, ATaskThatIsNotThereIsESRCH) {
   const auto proc = open();
   const Host host;
