@@ -36,6 +36,7 @@ class Watches final : public Follower {
 
   void follow(const SandboxId& id, const Observed& observed) override;
   void hear_groups() override { groups_.hear(); }
+  [[nodiscard]] bool hears_threads() const override { return processes_.listening(); }
   void leave(const SandboxId& id) override;
   void set_mode(Mode mode) override { oom_.set_may_write(mode == Mode::enforce); }
 

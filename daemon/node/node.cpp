@@ -46,10 +46,12 @@ void Node::rest(Entry& entry, Instant rest) const {
   if (follower != nullptr) entry.rests_until = world.clock.now() + rest;
 }
 
-void Node::stirred(Pid pid) {
+void Node::stirred(Pid pid, Instant at) {
   const auto owner = sandboxes.owner(pid);
-  if (!owner) return;
-  if (auto* entry = sandboxes.find(*owner)) entry->stirred.insert(pid);
+  auto* entry = owner ? sandboxes.find(*owner) : nullptr;
+  if (entry == nullptr) return;
+  if (entry->glance && at < entry->glance->threads_since) return;
+  entry->stirred.insert(pid);
   enqueue(*owner, Due::event);
 }
 

@@ -59,8 +59,9 @@ struct Node final {
   void changed(const SandboxId& id);
   /// It has been looked at. Where nothing tells of what happens it never rests.
   void rest(Entry& entry, Instant rest = kRest) const;
-  /// A thread of this process was born, or named itself: if that is all, a glance will do.
-  void stirred(Pid pid);
+  /// A thread of this process was born, or named itself: if that is all, a glance will do, and
+  /// nothing at all where its threads were looked at after that.
+  void stirred(Pid pid, Instant at);
   /// What files say has changed. One that is half-written is read again soon, and told of when it
   /// stays so.
   void absorb(const InputChange& change);

@@ -45,6 +45,7 @@ PassOrder Passes::order(const Entry& entry, const Assembled& assembled) const {
   order.near_limit = entry.measuring.near_limit.now();
   const bool leave = node_.config.placement.existing == ExistingPolicy::leave;
   if (leave && !entry.adopted) order.managed_since = node_.managed_since;
+  order.threads_told = node_.follower != nullptr && node_.follower->hears_threads();
   return order;
 }
 

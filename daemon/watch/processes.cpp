@@ -27,6 +27,10 @@ constexpr const char* kMissedPrograms =
     "; /proc is looked through once per second for new processes, and new threads are found when "
     "everything is looked at again (reconcile.interval)";
 
+bool same_but_time(const ProcEvent& a, const ProcEvent& b) {
+  return a.kind == b.kind && a.pid == b.pid && a.code == b.code;
+}
+
 }  // namespace
 
 ProcessWatch::ProcessWatch(Loop& loop, ProcView& proc, HintSink sink, TellHealth tell)
@@ -102,9 +106,10 @@ Heard ProcessWatch::on_events() {
   for (const auto& event : events)
     if (event.kind == ProcEvent::Kind::thread) flood_.add(event.pid, now);
   if (flood_.flood() && !tight_) tighten();
-  // A program that starts many threads at once is one hint, not many.
+  // A program that starts many threads at once is one hint, not many, and as young as the last.
   std::sort(events.begin(), events.end());
-  events.erase(std::unique(events.begin(), events.end()), events.end());
+  const auto one_hint = std::unique(events.rbegin(), events.rend(), same_but_time);
+  events.erase(events.begin(), one_hint.base());
   std::vector<Pid> executed;
   for (const auto& event : events) {
     if (event.kind == ProcEvent::Kind::exec)
@@ -122,7 +127,7 @@ bool ProcessWatch::on_event(const ProcEvent& event) {
     return true;
   }
   if (!watched_.contains(event.pid)) return false;
-  sink_({HintKind::thread, "", event.pid});
+  sink_({HintKind::thread, "", event.pid, "", event.at});
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.hpp"
 #include "model/ids.hpp"
 
 namespace kcg {
@@ -27,7 +28,8 @@ struct Hint {
   HintKind kind = HintKind::rescan;
   std::string text;
   Pid pid = 0;
-  std::string problem = {};  ///< job: why it was not done, in systemd's words; "" = it was
+  std::string problem = {};     ///< job: why it was not done, in systemd's words; "" = it was
+  Instant at = Instant::max();  ///< thread: when the last of it happened; max: nobody knows
   bool operator==(const Hint&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/bundle.hpp"
 #include "model/cgroups_path.hpp"
@@ -82,6 +83,8 @@ struct Observed {
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
+  bool threads_told = false;            ///< new threads and new names are heard of
+  Instant threads_since{0};             ///< what happened to threads before this was seen
   std::int64_t created = 0;             ///< seconds since the epoch: start of VMM, else shim
   std::optional<ChargeSample> charge;   ///< v2, once, some time after placement
   OverheadMeasured measured;            ///< by then; a look measures nothing

@@ -73,9 +73,11 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.creation_recorded = context.creation_recorded;
   observed.measured = context.measured;
   observed.near_limit = context.near_limit;
+  observed.threads_told = context.threads_told;
 
   const auto inside = observe_groups(tree, config, record, observed);
   observed.pending = open_job(observed, record.scope.pending);
+  observed.threads_since = clock.now();
   observe_processes(proc, config, record, inside, observed);
   observed.proven_kata = observed.proven_kata || !observed.processes.empty();
   observed.gone = has_ended(observed, {record.ended.has_value(), !record.trusted.empty()});

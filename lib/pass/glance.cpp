@@ -141,9 +141,32 @@ class Eye final {
   bool incomplete_ = false;
 };
 
+/// Threads of VMMs, and of processes in `stirred`; new ones are noted.
+bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
+                 const std::set<Pid>& stirred) {
+  bool incomplete = false;
+  const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
+  for (auto& process : glance.processes) {
+    const bool vmm = process.role == ProcessRole::vmm;
+    if (!vmm && !stirred.contains(process.key.pid)) continue;
+    Eye eye(world.proc, world.tree.host(), most, process);
+    if (!eye.look()) return false;
+    note(process, eye.threads());
+    incomplete = incomplete || eye.kvm_incomplete();
+  }
+  return incomplete == glance.kvm_incomplete;
+}
+
+/// Of a large process what was read ahead may be older.
+bool looked_at_at_once(const Observed& observed) {
+  return std::all_of(observed.processes.begin(), observed.processes.end(),
+                     [](const Process& one) { return one.threads.size() <= kMostGlanced / 2; });
+}
+
 UnnamedThreads unnamed_of(const Glance& glance) {
   UnnamedThreads found;
   found.kvm_incomplete = glance.kvm_incomplete;
+  found.told = glance.threads_told;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
     for (const auto& seen : process.threads)
@@ -163,6 +186,8 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;
+  glance.threads_told = observed.threads_told;
+  if (looked_at_at_once(observed)) glance.threads_since = observed.threads_since;
   glance.look_at = result.follow_up.look_at;
   glance.confirm_at = result.follow_up.confirm_at;
   if (glance.confirm_at) glance.moves = moves_of(last.plan);
@@ -175,18 +200,13 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
 
 Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
                         const std::set<Pid>& stirred, Record& record) {
-  bool incomplete = false;
-  const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
-  for (auto& process : glance.processes) {
-    const bool vmm = process.role == ProcessRole::vmm;
-    if (!vmm && !stirred.contains(process.key.pid)) continue;
-    Eye eye(world.proc, world.tree.host(), most, process);
-    if (!eye.look()) return {};
-    note(process, eye.threads());
-    incomplete = incomplete || eye.kvm_incomplete();
-  }
-  if (incomplete != glance.kvm_incomplete) return {};
   const auto now = world.clock.now();
+  const bool unnamed_due = record.unnamed.due && *record.unnamed.due <= now;
+  if (unnamed_due || !stirred.empty()) {
+    if (!all_as_seen(world, config, glance, stirred)) return {};
+    glance.threads_since = now;
+    record.unnamed.plan_look(unnamed_of(glance), now);
+  }
   if (glance.confirm_at && *glance.confirm_at <= now) {
     if (!moves_hold(world.tree, world.proc, std::exchange(glance.moves, {}))) return {};
     glance.confirm_at.reset();
@@ -194,7 +214,6 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
   if (config.mode == Mode::enforce && now < glance.warm_until)
     // ignored: nothing is lost but some milliseconds of the next move
     (void)apply(glance.warm, world.tree, world.proc, world.systemd);
-  record.unnamed.plan_look(unnamed_of(glance), now);
   const auto timer = earlier(glance.look_at, glance.confirm_at);
   return {true, earlier(timer, record.unnamed.wake(now))};
 }

@@ -37,7 +37,9 @@ struct ProcessSeen {
 struct Glance {
   std::vector<ProcessSeen> processes;
   bool kvm_incomplete = false;
-  Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
+  bool threads_told = false;  ///< new threads and new names are heard of
+  Instant threads_since{0};   ///< what happened to threads before this was seen
+  Plan warm;                  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
   std::optional<Instant> look_at;     ///< when there has to be a whole look
   std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
@@ -56,8 +58,9 @@ struct Glanced {
   std::optional<Instant> again;  ///< timer, if all was as seen
 };
 
-/// Looks at the threads of VMMs, and of processes in `stirred`. New threads that are where they
-/// belong are noted in `glance`, and in `record` as threads that nothing names.
+/// Looks at the threads of VMMs, and of processes in `stirred`, unless nobody is and nothing that
+/// has no name is due. New threads that are where they belong are noted in `glance`, and in
+/// `record` as threads that nothing names.
 [[nodiscard]] Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
                                       const std::set<Pid>& stirred, Record& record);
 

@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -107,7 +108,29 @@ int request_events(int fd) {
   return ::send(fd, request.data(), request.size(), 0) < 0 ? -1 : 0;
 }
 
-std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
+/// Events are stamped with CLOCK_MONOTONIC, which stands still while the machine sleeps. Rounded
+/// up: an event is never older than it seems.
+class Stamps final {
+ public:
+  Stamps() {
+    const auto monotonic = now(CLOCK_MONOTONIC);
+    ahead_ = now(CLOCK_BOOTTIME) - monotonic;
+  }
+  [[nodiscard]] Instant boottime(std::uint64_t monotonic_ns) const {
+    const std::chrono::nanoseconds since(static_cast<std::int64_t>(monotonic_ns));
+    return std::chrono::ceil<Instant>(since + ahead_);
+  }
+
+ private:
+  static std::chrono::nanoseconds now(clockid_t clock) {
+    timespec time{};
+    (void)::clock_gettime(clock, &time);  // ignored: both clocks exist
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+  std::chrono::nanoseconds ahead_{0};
+};
+
+std::optional<ProcEvent> decode(const std::byte* data, std::size_t size, const Stamps& stamps) {
   cn_msg message{};
   proc_event event{};
   if (size < kEvent + sizeof event) return std::nullopt;
@@ -115,16 +138,17 @@ std::optional<ProcEvent> decode(const std::byte* data, std::size_t size) {
   std::memcpy(&event, data + kEvent, sizeof event);
   if (message.id.idx != CN_IDX_PROC || message.id.val != CN_VAL_PROC) return std::nullopt;
   const auto& facts = event.event_data;
+  const auto at = stamps.boottime(event.timestamp_ns);
   switch (static_cast<std::uint32_t>(event.what)) {
     case kNone:
       if (message.ack != own_mark() + 1) return std::nullopt;
-      return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err)};
+      return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err), at};
     case kExec:
-      return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0};
+      return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0, at};
     case kComm:
-      return ProcEvent{ProcEvent::Kind::thread, facts.comm.process_tgid, 0};
+      return ProcEvent{ProcEvent::Kind::thread, facts.comm.process_tgid, 0, at};
     case kFork:
-      return ProcEvent{ProcEvent::Kind::thread, facts.fork.child_tgid, 0};
+      return ProcEvent{ProcEvent::Kind::thread, facts.fork.child_tgid, 0, at};
     default:
       return std::nullopt;
   }
@@ -178,8 +202,10 @@ Result<ProcEvents> ProcConnector::read() {
 }
 
 Result<std::size_t> ProcConnector::receive(std::vector<ProcEvent>& events) {
-  auto count = receive_datagrams(fd_.get(), [&events](std::span<const std::byte> datagram) {
-    if (const auto event = decode(datagram.data(), datagram.size())) events.push_back(*event);
+  const Stamps stamps;
+  auto count = receive_datagrams(fd_.get(), [&](std::span<const std::byte> datagram) {
+    if (const auto event = decode(datagram.data(), datagram.size(), stamps))
+      events.push_back(*event);
   });
   if (!count) return forward(count.error(), "proc connector");
   return count;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "model/ids.hpp"
@@ -28,6 +29,7 @@ struct ProcEvent {
   Kind kind = Kind::exec;
   Pid pid = 0;
   int code = 0;
+  Instant at{0};  ///< when it happened, rather too late than too early
   auto operator<=>(const ProcEvent&) const = default;
 };
 

@@ -206,6 +206,25 @@ TEST(Connector, AnswersHere) {
   EXPECT_TRUE(status) << status.error().text;
 }
 
+TEST(Connector, TellsWhenItHappened) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  auto connector = ProcConnector::open();
+  ASSERT_TRUE(connector) << connector.error().text;
+  const SystemClock clock;
+  const auto before = clock.now();
+  std::thread([] {}).join();
+  const auto after = clock.now();
+  std::optional<Instant> at;
+  while (!at) {
+    const auto batch = connector->read();
+    ASSERT_TRUE(batch) << batch.error().text;
+    for (const auto& event : batch->events)
+      if (event.kind == ProcEvent::Kind::thread && event.pid == ::getpid()) at = event.at;
+  }
+  EXPECT_GE(*at, before);
+  EXPECT_LE(*at, after + std::chrono::milliseconds(1));
+}
+
 /// Reads until nothing is left. Whether a thread event of this process was heard.
 bool drain(ProcConnector& connector, Pid pid, bool& lost) {
   bool heard = false;

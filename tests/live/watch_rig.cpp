@@ -51,7 +51,9 @@ bool Rig::hears(HintKind kind, const std::string& text, Pid pid) {
 }
 
 long Rig::count(HintKind kind, const std::string& text, Pid pid) const {
-  return std::count(hints_.begin(), hints_.end(), Hint{kind, text, pid});
+  return std::count_if(hints_.begin(), hints_.end(), [&](const Hint& hint) {
+    return hint.kind == kind && hint.text == text && hint.pid == pid && hint.problem.empty();
+  });
 }
 
 Playground::Playground() {

@@ -29,6 +29,7 @@ class CountingFollower final : public Follower {
     burn(costs);
   }
   void hear_groups() override {}
+  [[nodiscard]] bool hears_threads() const override { return true; }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;

@@ -72,6 +72,26 @@ TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
   EXPECT_EQ(looks_later(), 0U) << "the look has seen what waited";
 }
 
+TEST_F(Hearing, WhatHappenedToThreadsBeforeALookWasSeenByIt) {
+  const Pid vmm = placed();
+  const auto looked = clock_.now();
+  unsigned reads = 0;
+  proc_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  const auto reads_after = [&](Instant happened) {
+    reads = 0;
+    reconciler_->hint({HintKind::thread, "", vmm, "", happened});
+    run();
+    return reads;
+  };
+  EXPECT_EQ(reads_after(Instant(1)), 0U);
+  EXPECT_GT(reads_after(looked), 0U);
+  EXPECT_EQ(reads_after(looked), 0U) << "a glance has seen it";
+  EXPECT_GT(reads_after(Instant::max()), 0U) << "nobody knows when it happened";
+}
+
 /// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance
 /// tells whether what was moved is where it was moved to.
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {

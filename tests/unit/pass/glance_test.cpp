@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <set>
 
 #include "support/sandbox_world.hpp"
 
@@ -25,10 +26,11 @@ class Glancing : public testing::Test {
     glance_ = glance_after(pass.result, world_->clock);
     ASSERT_TRUE(glance_);
   }
-  [[nodiscard]] Glanced look() {
+  [[nodiscard]] Glanced look() { return look({world_->vmm}); }
+  [[nodiscard]] Glanced look(const std::set<Pid>& stirred) {
     auto& w = *world_;
     return look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
-                           *glance_, {w.vmm}, w.record);
+                           *glance_, stirred, w.record);
   }
 
   std::optional<SandboxWorld> world_;
@@ -154,6 +156,16 @@ TEST_F(Glancing, ManyThreadsAreNotGlancedAt) {
   EXPECT_TRUE(look().as_seen);
   world_->proc.add_thread(world_->vmm, "worker");
   EXPECT_FALSE(look().as_seen);
+}
+
+TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndNothingIsDue) {
+  settle();
+  world_->record.unnamed.due = world_->clock.now() + milliseconds(4);
+  world_->proc.on_read([] { return EACCES; });
+  EXPECT_TRUE(look({}).as_seen);
+  EXPECT_EQ(look({}).again, world_->record.unnamed.due);
+  world_->clock.advance(milliseconds(4));
+  EXPECT_FALSE(look({}).as_seen);
 }
 
 TEST_F(Glancing, WatchesANewThreadForAWhile) {

@@ -168,6 +168,21 @@ TEST(Fold, WhereVcpusHaveNamesUnnamedThreadsAreLookedAtLessOften) {
   EXPECT_EQ(delays_of_looks(one), (std::vector<Instant>{4ms, 500ms}));
 }
 
+TEST(Fold, WhereNamesAreToldTooThreadsThatNothingNamesNeedNoLook) {
+  Case one;
+  one.observed.threads_told = true;
+  auto& threads = one.observed.processes[1].threads;
+  threads.push_back(threads[0]);
+  threads.back().facts.key.pid = 22;
+  threads.back().cls = ThreadClass::vmm;
+  threads.back().by = ClassSource::role;
+  EXPECT_FALSE(delays_of_looks(one).empty()) << "KVM tells nobody when one more runs";
+  threads[0].facts.comm = "CPU 0/KVM";
+  EXPECT_TRUE(delays_of_looks(one).empty());
+  one.observed.kvm_incomplete = true;
+  EXPECT_FALSE(delays_of_looks(one).empty());
+}
+
 TEST(Fold, AVmmWithoutVcpusIsLookedAtEverLessOften) {
   Case one;
   for (auto& thread : one.observed.processes[1].threads) {
