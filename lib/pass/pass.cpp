@@ -163,11 +163,12 @@ class Line final {
 
   [[nodiscard]] bool may_wait(const Round& seen) const {
     return order_.confirm_after && seen.report.done() == seen.plan.steps.size() &&
-           !more_follows(seen.observed, seen.want) && nobody_was_born(seen);
+           !more_follows(seen.observed, seen.want) &&
+           (creates_groups(seen.plan) || nobody_was_born(seen));
   }
 
   /// A process that was born before its parent was moved is where the parent was, and no event
-  /// tells of it.
+  /// tells of it. Where groups were made a look follows anyway.
   [[nodiscard]] bool nobody_was_born(const Round& seen) const {
     std::set<Pid> known, moved;
     for (const auto& process : seen.observed.processes) known.insert(process.facts.key.pid);
