@@ -20,6 +20,8 @@ namespace {
 
 /// The largest control file that is worth reading: cgroup.procs of a group with very many tasks.
 constexpr std::size_t kMaxControlFile = std::size_t{16} << 20;
+/// Directories that are held at once: those of a sandbox in eight hierarchies, several times over.
+constexpr std::size_t kMostHeld = 256;
 
 /// "'memory:/pod/x' memory.max=123: No space left on device"; `what` may be empty.
 tl::unexpected<Error> fail_group(int code, const GroupRef& group, std::string_view what) {
@@ -98,12 +100,30 @@ Result<const Dir*> KernelTree::root(const GroupRef& group) const {
   return &it->second;
 }
 
-Result<Dir> KernelTree::open_group(const GroupRef& group) const {
+void KernelTree::hold(bool on) {
+  holding_ = on;
+  held_.clear();
+}
+
+const Dir* KernelTree::held(const GroupRef& group) const {
+  const auto it = held_.find(group);
+  return it == held_.end() ? nullptr : it->second.get();
+}
+
+Result<std::shared_ptr<const Dir>> KernelTree::open_group(const GroupRef& group) const {
+  held_.erase(group);
   const auto top = root(group);
   if (!top) return forward(top.error());
-  auto dir = (*top)->dir(group.path.relative());
-  if (!dir) return fail_group(dir.error().code, group, "");
+  auto opened = (*top)->dir(group.path.relative());
+  if (!opened) return fail_group(opened.error().code, group, "");
+  auto dir = std::make_shared<const Dir>(std::move(*opened));
+  if (holding_ && held_.size() < kMostHeld) held_.emplace(group, dir);
   return dir;
+}
+
+Result<std::shared_ptr<const Dir>> KernelTree::the_group(const GroupRef& group) const {
+  const auto it = held_.find(group);
+  return it == held_.end() ? open_group(group) : it->second;
 }
 
 Result<std::string> KernelTree::read(const GroupRef& group, const std::string& file) const {
@@ -126,7 +146,7 @@ Result<bool> KernelTree::roots_up_to_the_top(const GroupRef& group) const {
   for (auto path = group.path; !path.is_root(); path = path.parent()) {
     const auto above = open_group({group.hierarchy, path.parent()});
     if (!above) return forward(above.error());
-    const auto owner = owner_of(*above);
+    const auto owner = owner_of(**above);
     if (!owner) return fail_group(owner.error().code, group, "owner");
     if (!owner->roots) return false;
   }
@@ -158,26 +178,26 @@ Result<std::optional<Mark>> KernelTree::mark_of(const Dir& dir, const GroupRef& 
 Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
-  return mark_of(*dir, group);
+  return mark_of(**dir, group);
 }
 
 Result<GroupSeen> KernelTree::see(const GroupRef& group,
                                   const std::vector<std::string>& files) const {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
-  auto mark = mark_of(*dir, group);
+  auto mark = mark_of(**dir, group);
   if (!mark) return forward(mark.error());
   GroupSeen seen{std::move(*mark), {}};
   seen.files.reserve(files.size());
   for (const auto& file : files)
-    seen.files.push_back(contents(dir->read_kernel(file, kMaxControlFile), group, file));
+    seen.files.push_back(contents((*dir)->read_kernel(file, kMaxControlFile), group, file));
   return seen;
 }
 
 Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) const {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
-  const auto entries = dir->list();
+  const auto entries = (*dir)->list();
   if (!entries) return fail_group(entries.error().code, group, "");
   std::vector<std::string> names;
   for (const auto& entry : *entries)
@@ -189,9 +209,9 @@ Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) con
 Result<DevicePolicy> KernelTree::devices(const GroupRef& group) const {
   const auto* hierarchy = host_.find(group.hierarchy);
   if (hierarchy == nullptr || !hierarchy->unified) return DevicePolicy{};
-  const auto dir = open_group(group);
+  const auto dir = the_group(group);
   if (!dir) return forward(dir.error());
-  auto policy = device_programs(dir->fd());
+  auto policy = device_programs((*dir)->fd());
   if (!policy) return fail_group(policy.error().code, group, "device programs");
   return policy;
 }
@@ -200,7 +220,9 @@ Status KernelTree::make(const GroupRef& group) {
   const auto top = root(group);
   if (!top) return forward(top.error());
   if (group.path.is_root()) return fail_group(EEXIST, group, "mkdir");
-  const auto made = (*top)->make(group.path.relative());
+  const auto* parent = held({group.hierarchy, group.path.parent()});
+  const auto made = parent != nullptr ? parent->make(std::string(group.path.name()))
+                                      : (*top)->make(group.path.relative());
   if (!made) return fail_group(made.error().code, group, "mkdir");
   return {};
 }
@@ -209,15 +231,20 @@ Status KernelTree::remove(const GroupRef& group) {
   const auto top = root(group);
   if (!top) return forward(top.error());
   if (group.path.is_root()) return fail_group(EBUSY, group, "rmdir");
-  const auto removed = (*top)->remove_dir(group.path.relative());
+  const auto* parent = held({group.hierarchy, group.path.parent()});
+  const auto removed = parent != nullptr ? parent->remove_dir(std::string(group.path.name()))
+                                         : (*top)->remove_dir(group.path.relative());
   if (!removed) return fail_group(removed.error().code, group, "rmdir");
+  held_.erase(group);
   return {};
 }
 
 Status KernelTree::write(const GroupRef& group, const std::string& file, std::string_view text) {
   const auto top = root(group);
   if (!top) return forward(top.error());
-  const auto fd = (*top)->file(path_of(group, file), O_WRONLY);
+  const auto* dir = held(group);
+  const auto fd =
+      dir != nullptr ? dir->file(file, O_WRONLY) : (*top)->file(path_of(group, file), O_WRONLY);
   if (!fd) return fail_group(fd.error().code, group, fmt::format("{}={}", file, text));
   const std::string_view sent = text.empty() ? std::string_view("\n") : text;
   const int code = errno_of([&] { return ::write(fd->get(), sent.data(), sent.size()); });
@@ -226,26 +253,26 @@ Status KernelTree::write(const GroupRef& group, const std::string& file, std::st
 }
 
 Status KernelTree::set_mark(const GroupRef& group, std::string_view id) {
-  const auto dir = open_group(group);
+  const auto dir = the_group(group);
   if (!dir) return forward(dir.error());
-  const auto owner = owner_of(*dir);
+  const auto owner = owner_of(**dir);
   if (!owner) return fail_group(owner.error().code, group, "owner");
   const auto value = mark_value(id, run_root_);
   const auto what = fmt::format("{}={}", kMarkAttribute, value);
   if (!owner->roots) return fail_group(EPERM, group, what + ": the directory is not root's");
   const int code = errno_of(
-      [&] { return ::fsetxattr(dir->fd(), kMarkAttribute, value.data(), value.size(), 0); });
+      [&] { return ::fsetxattr((*dir)->fd(), kMarkAttribute, value.data(), value.size(), 0); });
   if (code != 0) return fail_group(code, group, what);
   // Best effort: it does not count beside the other one.
-  (void)::fremovexattr(dir->fd(), kEarlierMarkAttribute);  // ignored: mostly there is none
+  (void)::fremovexattr((*dir)->fd(), kEarlierMarkAttribute);  // ignored: mostly there is none
   return {};
 }
 
 Status KernelTree::clear_mark(const GroupRef& group) {
-  const auto dir = open_group(group);
+  const auto dir = the_group(group);
   if (!dir) return forward(dir.error());
   for (const char* const attribute : {kMarkAttribute, kEarlierMarkAttribute}) {
-    const int code = errno_of([&] { return ::fremovexattr(dir->fd(), attribute); });
+    const int code = errno_of([&] { return ::fremovexattr((*dir)->fd(), attribute); });
     // v1 has no attributes of the earlier kind.
     if (code != 0 && code != ENODATA && code != EOPNOTSUPP)
       return fail_group(code, group, fmt::format("without {}", attribute));
@@ -254,9 +281,9 @@ Status KernelTree::clear_mark(const GroupRef& group) {
 }
 
 Status KernelTree::change_devices(const GroupRef& group, const DeviceChange& change) {
-  const auto dir = open_group(group);
+  const auto dir = the_group(group);
   if (!dir) return forward(dir.error());
-  const auto done = change_device_programs(dir->fd(), change);
+  const auto done = change_device_programs((*dir)->fd(), change);
   if (!done)
     return fail(done.error().code, "'{}:{}' device program {}: {}", group.hierarchy,
                 group.path.str(), change.program, done.error().text);

@@ -31,6 +31,12 @@ class CgroupTree {
   virtual ~CgroupTree() = default;
   [[nodiscard]] virtual const Host& host() const = 0;
 
+  /// From now on the directories that are looked at, marked or made something of stay open, and
+  /// what is done to such a group, or right below it, is done to the very directory that was looked
+  /// at last: ENOENT if it has gone, also where another one has taken its place (a mark is then set
+  /// on what nobody sees any more). false: until here.
+  virtual void hold(bool on) = 0;
+
   /// Contents of a control file, without the trailing newline. ENOENT: no such group or file.
   [[nodiscard]] virtual Result<std::string> read(const GroupRef& group,
                                                  const std::string& file) const = 0;
@@ -65,6 +71,18 @@ class CgroupTree {
   /// not attached here; EPERM: a group above allows none, or the flags differ from those in force.
   [[nodiscard]] virtual Status change_devices(const GroupRef& group,
                                               const DeviceChange& change) = 0;
+};
+
+/// Resource: holds what is looked at, to its end.
+class Holding final {
+ public:
+  explicit Holding(CgroupTree& tree) : tree_(tree) { tree_.hold(true); }
+  ~Holding() { tree_.hold(false); }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+ private:
+  CgroupTree& tree_;
 };
 
 }  // namespace kcg

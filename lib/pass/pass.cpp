@@ -132,6 +132,7 @@ class Line final {
 
   /// Returns whether another one is to follow.
   bool round() {
+    const Holding holding(world_.tree);
     const auto began = world_.clock.now();
     auto seen = look_with_what_was_read();
     const auto now = world_.clock.now();

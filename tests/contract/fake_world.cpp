@@ -31,6 +31,7 @@ class FakeWorld final : public World {
   void set_earlier_mark(const GroupRef& group, const std::string& value) override {
     tree_.set_earlier_mark(group, value);
   }
+  void outside(const std::function<void(CgroupTree&)>& act) override { tree_.outside(act); }
   void give_away(const GroupRef& group) override { tree_.give_away(group); }
   std::string group_of(Pid tid, std::string_view hierarchy) override {
     return tree_.group_of(tid, hierarchy);

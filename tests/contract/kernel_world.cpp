@@ -110,6 +110,12 @@ class KernelWorld final : public World {
       throw std::runtime_error("setxattr " + path);
   }
 
+  void outside(const std::function<void(CgroupTree&)>& act) override {
+    const auto other = KernelTree::open(tree_->host());
+    if (!other) throw std::runtime_error(other.error().text);
+    act(**other);
+  }
+
   void give_away(const GroupRef& group) override {
     if (::chown(directory(group).c_str(), 65534, 65534) != 0)
       throw std::runtime_error("chown " + directory(group));

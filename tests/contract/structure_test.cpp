@@ -53,6 +53,42 @@ TEST_P(Structure, ARecreatedDirectoryIsAnotherOne) {
   });
 }
 
+TEST_P(Structure, WhatIsHeldIsWrittenAndNoOtherInItsPlace) {
+  everywhere([&](const std::string& h) {
+    make(at(h, "a"));
+    const auto replace = [&] {
+      world_->outside([&](CgroupTree& other) {
+        EXPECT_TRUE(other.remove(at(h, "a")));
+        EXPECT_TRUE(other.make(at(h, "a")));
+      });
+    };
+    const auto act_in_vain = [&](const char* why) {
+      EXPECT_EQ(write(at(h, "a"), "cgroup.procs", "x"), ENOENT) << why;
+      EXPECT_EQ(code(tree().make(at(h, "a/b"))), ENOENT) << why;
+      EXPECT_EQ(code(tree().set_mark(at(h, "a"), "x")), 0) << why;
+      const auto now = tree().see(at(h, "a"), {});
+      EXPECT_TRUE(now && !now->mark) << why << ", and a look sees what is there now";
+    };
+    const Holding holding(tree());
+    EXPECT_TRUE(tree().see(at(h, "a"), {}));
+    replace();
+    act_in_vain("what was looked at is held");
+    EXPECT_EQ(code(tree().make(at(h, "a/b"))), 0);
+    EXPECT_EQ(code(tree().remove(at(h, "a/b"))), 0);
+    EXPECT_EQ(code(tree().remove(at(h, "a"))), 0);
+    make(at(h, "a"));
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), "x")), 0);
+    replace();
+    act_in_vain("what was marked is held");
+    EXPECT_EQ(code(tree().remove(at(h, "a"))), 0) << "what it is in is there";
+    make(at(h, "a"));
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), "x")), 0) << "what we have removed is not held";
+  });
+  everywhere([&](const std::string& h) {
+    EXPECT_EQ(code(tree().set_mark(at(h, "a"), "y")), 0) << "nothing is held any more";
+  });
+}
+
 TEST_P(Structure, TheMarkLivesAndDiesWithTheDirectory) {
   everywhere([&](const std::string& h) {
     make(at(h, "a"));

@@ -40,6 +40,8 @@ class World {
   [[nodiscard]] virtual std::uint32_t load_device_program() = 0;
   /// The mark of a version before, as it wrote it.
   virtual void set_earlier_mark(const GroupRef& group, const std::string& value) = 0;
+  /// What somebody else does, by paths.
+  virtual void outside(const std::function<void(CgroupTree&)>& act) = 0;
   /// A user other than root owns the directory from now on.
   virtual void give_away(const GroupRef& group) = 0;
   /// Where the kernel says that a task is.

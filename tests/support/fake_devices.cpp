@@ -51,7 +51,7 @@ int detach_program(DevicePolicy& devices, const DeviceChange& change) {
 Result<DevicePolicy> FakeTree::devices(const GroupRef& group) const {
   if (const int code = read_fault())
     return fail(code, "device programs of {}: {}", group.path.str(), errno_text(code));
-  const FakeGroup* at = find(group);
+  const FakeGroup* at = stale(group) ? nullptr : find(group);
   if (at == nullptr) return fail(ENOENT, "{}: no such group", group.path.str());
   if (!at->hierarchy->unified) return DevicePolicy{};
   if (devices_fault_ != 0)

@@ -99,6 +99,25 @@ FakeGroup* FakeTree::find(const GroupRef& group) const {
   return at;
 }
 
+void FakeTree::hold(bool on) {
+  holding_ = on;
+  held_.clear();
+}
+
+void FakeTree::hold_one(const GroupRef& group) const {
+  if (outside_) return;
+  held_.erase(group);
+  const FakeGroup* at = find(group);
+  if (holding_ && at != nullptr) held_.emplace(group, at->inode);
+}
+
+bool FakeTree::stale(const GroupRef& group) const {
+  const auto known = outside_ ? held_.end() : held_.find(group);
+  if (known == held_.end()) return false;
+  const FakeGroup* at = find(group);
+  return at == nullptr || at->inode != known->second;
+}
+
 Result<std::uint64_t> FakeTree::inode(const GroupRef& group) const {
   const FakeGroup* at = find(group);
   if (at == nullptr) return no_group(group);
@@ -107,6 +126,7 @@ Result<std::uint64_t> FakeTree::inode(const GroupRef& group) const {
 
 Result<std::optional<Mark>> FakeTree::mark(const GroupRef& group) const {
   if (const int code = read_fault()) return no_group(group, code);
+  hold_one(group);
   const FakeGroup* at = find(group);
   if (at == nullptr) return no_group(group);
   MarkFacts facts{at->mark, at->earlier_mark, at->roots, at->roots};
@@ -126,6 +146,7 @@ Result<GroupSeen> FakeTree::see(const GroupRef& group,
 
 Result<std::vector<std::string>> FakeTree::children(const GroupRef& group) const {
   if (const int code = read_fault()) return no_group(group, code);
+  hold_one(group);
   const FakeGroup* at = find(group);
   if (at == nullptr) return no_group(group);
   std::vector<std::string> names;
@@ -138,7 +159,19 @@ Status FakeTree::perform(FakeWrite operation, const std::function<int()>& act) {
     if (hook_) operation.code = hook_(operation);
     if (countdown_ > 0 && --countdown_ == 0) operation.code = fault_;
   }
-  if (operation.code == 0) operation.code = act();
+  const bool below =
+      operation.kind == FakeWrite::Kind::make || operation.kind == FakeWrite::Kind::remove;
+  const auto& group = operation.group;
+  const auto held = below ? GroupRef{group.hierarchy, group.path.parent()} : group;
+  const bool in_vain = operation.code == 0 && stale(held);
+  const bool marks =
+      operation.kind == FakeWrite::Kind::mark || operation.kind == FakeWrite::Kind::unmark;
+  if (in_vain && !marks) operation.code = ENOENT;
+  if (operation.code == 0 && !in_vain) operation.code = act();
+  if (!outside_ && operation.code == 0) {
+    if (operation.kind == FakeWrite::Kind::remove) held_.erase(group);
+    if (operation.kind == FakeWrite::Kind::mark && !held_.contains(group)) hold_one(group);
+  }
   if (!outside_) log_.push_back(operation);
   if (operation.code == 0) return {};
   return fail(operation.code, "{} {}: {}", name_of(operation.group), what_of(operation),

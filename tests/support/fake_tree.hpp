@@ -42,6 +42,7 @@ class FakeTree final : public CgroupTree {
   FakeTree& operator=(const FakeTree&) = delete;
 
   [[nodiscard]] const Host& host() const override { return host_; }
+  void hold(bool on) override;
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
@@ -112,6 +113,9 @@ class FakeTree final : public CgroupTree {
   };
   [[nodiscard]] std::size_t index_of(std::string_view hierarchy) const;
   [[nodiscard]] FakeGroup* find(const GroupRef& group) const;
+  void hold_one(const GroupRef& group) const;
+  /// Another directory is where one is held.
+  [[nodiscard]] bool stale(const GroupRef& group) const;
   [[nodiscard]] Status perform(FakeWrite operation, const std::function<int()>& act);
   [[nodiscard]] int read_fault() const { return read_hook_ && !outside_ ? read_hook_() : 0; }
   [[nodiscard]] int make_now(const GroupRef& group);
@@ -135,6 +139,8 @@ class FakeTree final : public CgroupTree {
   std::set<std::uint32_t> programs_;
   bool outside_ = false;
   std::uint64_t next_inode_ = 1;
+  bool holding_ = false;
+  mutable std::map<GroupRef, std::uint64_t> held_;  ///< inodes
 };
 
 /// Hosts for tests: one unified hierarchy "v2", or one v1 hierarchy per controller.
