@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
-#include "base/overloaded.hpp"
 #include "model/errnos.hpp"
 
 namespace kcg {
@@ -22,6 +23,17 @@ static_assert(errnos::kNotThere == ENOENT && errnos::kNoTask == ESRCH && errnos:
 /// So many steps are performed before somebody is asked whether that is enough.
 constexpr std::size_t kPortion = 64;
 
+/// The moves at the beginning of `steps` that concern the same task.
+std::span<const Step> moves_of_one(std::span<const Step> steps) {
+  const auto* first = move_of(steps.front());
+  if (first == nullptr) return {};
+  const auto end = std::ranges::find_if(steps, [&](const Step& step) {
+    const auto* move = move_of(step);
+    return move == nullptr || move->task != first->task;
+  });
+  return {steps.begin(), end};
+}
+
 /// Performs steps and remembers which branches have ended.
 class Applier final {
  public:
@@ -29,12 +41,38 @@ class Applier final {
       : tree_(tree), proc_(proc), systemd_(systemd) {}
 
   StepResult run(const Step& step) {
-    if (ended(step.group)) return skipped(step, "an earlier step for this group failed");
+    if (ended(step.group)) return skipped_here(step);
     StepResult result;
     result.step = step;
-    perform(step, result);
+    note(act(step), result);
+    if (result.outcome == Outcome::done && by_systemd(step)) result.outcome = Outcome::pending;
     if (result.outcome == Outcome::failed && ends_branch(step)) ended_.push_back(step.group);
     return result;
+  }
+
+  /// One task, in each hierarchy: that it still is the one that was looked at is seen before the
+  /// first write and after the last.
+  std::vector<StepResult> move(std::span<const Step> moves) {
+    std::vector<StepResult> results;
+    std::vector<std::size_t> done;
+    bool seen = false;
+    for (const auto& step : moves) {
+      if (ended(step.group)) {
+        results.push_back(skipped_here(step));
+        continue;
+      }
+      auto& result = results.emplace_back();
+      result.step = step;
+      if (!seen && !is_same(step)) {
+        note(fail(ESRCH, "task {} has ended", move_of(step)->task.pid), result);
+        continue;
+      }
+      note(act(step), result);
+      seen = result.outcome == Outcome::done;
+      if (seen) done.push_back(results.size() - 1);
+    }
+    if (!done.empty()) return_stranger(results, done);
+    return results;
   }
 
  private:
@@ -63,18 +101,9 @@ class Applier final {
     });
   }
 
-  void perform(const Step& step, StepResult& result) {
-    const auto& group = step.group;
-    std::visit(Overloaded{[&](const op::MoveProcess& one) { move(group, one, result); },
-                          [&](const op::MoveThread& one) { move(group, one, result); },
-                          [&](const auto& one) {
-                            just_seen_.reset();
-                            note(act(group, one), result);
-                          }},
-               step.operation);
-    if (result.outcome == Outcome::done && by_systemd(step)) result.outcome = Outcome::pending;
+  Status act(const Step& step) {
+    return std::visit([&](const auto& one) { return act(step.group, one); }, step.operation);
   }
-
   Status act(const GroupRef& group, const op::Create& /*one*/) { return tree_.make(group); }
   Status act(const GroupRef& group, const op::Mark& one) { return tree_.set_mark(group, one.id); }
   Status act(const GroupRef& group, const op::Enable& one) {
@@ -105,63 +134,85 @@ class Applier final {
     return systemd_->set_limits(unit_of(group), {{one.key, one.new_value}});
   }
 
+  Status act(const GroupRef& group, const op::MoveProcess& one) { return attach(group, one); }
+  Status act(const GroupRef& group, const op::MoveThread& one) { return attach(group, one); }
+  template <class Move>
+  Status attach(const GroupRef& group, const Move& one) {
+    return tree_.write(group, std::string(file_of(one)), std::to_string(one.task.pid));
+  }
+
+  static StepResult skipped_here(const Step& step) {
+    return skipped(step, "an earlier step for this group failed");
+  }
+
   static Status no_systemd(const std::string& what) {
     return fail(ENOTCONN, "{}: systemd's manager is not reached; see [systemd] address", what);
   }
 
-  [[nodiscard]] Result<TaskStat> stat_of(const op::MoveProcess& one) {
-    return proc_.stat(one.task.pid);
-  }
-  [[nodiscard]] Result<TaskStat> stat_of(const op::MoveThread& one) {
-    return proc_.thread_stat(one.process, one.task.pid);
+  [[nodiscard]] Result<TaskStat> stat_of(const Step& step) {
+    const Pid pid = move_of(step)->task.pid;
+    const auto* thread = as<op::MoveThread>(step);
+    return thread == nullptr ? proc_.stat(pid) : proc_.thread_stat(thread->process, pid);
   }
 
-  template <class Move>
-  void move(const GroupRef& group, const Move& one, StepResult& result) {
-    if (std::exchange(just_seen_, std::nullopt) != one.task) {
-      const auto before = stat_of(one);
-      if (!before || before->key != one.task) {
-        note(fail(ESRCH, "task {} has ended", one.task.pid), result);
-        return;
-      }
+  [[nodiscard]] bool is_same(const Step& step) {
+    const auto now = stat_of(step);
+    return now && now->key == move_of(step)->task;
+  }
+
+  /// The pid was reused between the look and the last of the writes that were `done`: whoever has
+  /// it now goes from where we put it to its parent's group.
+  void return_stranger(std::vector<StepResult>& results, const std::vector<std::size_t>& done) {
+    const auto& last = results[done.back()].step;
+    const auto& task = move_of(last)->task;
+    auto now = stat_of(last);
+    if (!now) now = proc_.stat(task.pid);  // somebody else's now
+    if (!now || now->key == task) return;
+    const auto places = proc_.groups(now->key.pid, tree_.host());
+    const auto homes = proc_.groups(now->ppid, tree_.host());
+    for (const auto i : done) {
+      auto& result = results[i];
+      const auto& group = result.step.group;
+      if (places && group_in(*places, group.hierarchy) != group.path) continue;
+      result.stranger = true;
+      result.outcome = Outcome::failed;
+      const auto home = homes ? group_in(*homes, group.hierarchy) : std::nullopt;
+      result.text = put_back(result.step, *now, home);
     }
-    const std::string file(file_of(one));
-    note(tree_.write(group, file, std::to_string(one.task.pid)), result);
-    if (result.outcome != Outcome::done) return;
-    auto after = stat_of(one);
-    if (!after) after = proc_.stat(one.task.pid);  // somebody else's now
-    if (after && after->key == one.task) just_seen_ = one.task;
-    if (!after || after->key == one.task) return;
-    result.stranger = true;
-    result.outcome = Outcome::failed;
-    result.text = put_back(group.hierarchy, file, *after);
   }
 
-  /// The pid was reused between the look and the write: it goes to its parent's group.
-  std::string put_back(const std::string& hierarchy, const std::string& file,
-                       const TaskStat& stranger) {
+  [[nodiscard]] std::optional<CgroupPath> group_in(const std::vector<std::string>& groups,
+                                                   const std::string& hierarchy) const {
     const auto& hierarchies = tree_.host().hierarchies;
-    const auto groups = proc_.groups(stranger.ppid, tree_.host());
-    for (std::size_t i = 0; groups && i < hierarchies.size() && i < groups->size(); ++i) {
+    for (std::size_t i = 0; i < std::min(hierarchies.size(), groups.size()); ++i) {
       if (hierarchies[i].name != hierarchy) continue;
-      const auto home = CgroupPath::parse((*groups)[i]);
-      if (!home) break;
-      const auto done = tree_.write({hierarchy, *home}, file, std::to_string(stranger.key.pid));
-      if (done)
-        return fmt::format("pid {} was reused during the move; it was returned to {}",
-                           stranger.key.pid, home->str());
-      return fmt::format("pid {} was reused during the move and could not be returned: {}",
-                         stranger.key.pid, done.error().text);
+      const auto path = CgroupPath::parse(groups[i]);
+      return path ? std::optional(*path) : std::nullopt;
     }
-    return fmt::format("pid {} was reused during the move; its parent {} has no group to return to",
-                       stranger.key.pid, stranger.ppid);
+    return std::nullopt;
+  }
+
+  std::string put_back(const Step& step, const TaskStat& stranger,
+                       const std::optional<CgroupPath>& home) {
+    const Pid pid = stranger.key.pid;
+    if (!home)
+      return fmt::format(
+          "pid {} was reused during the move; its parent {} has no group to return to", pid,
+          stranger.ppid);
+    auto back = step;
+    back.group.path = *home;
+    const auto done = act(back);
+    if (done)
+      return fmt::format("pid {} was reused during the move; it was returned to {}", pid,
+                         home->str());
+    return fmt::format("pid {} was reused during the move and could not be returned: {}", pid,
+                       done.error().text);
   }
 
   CgroupTree& tree_;
   ProcView& proc_;
   SystemdManager* systemd_;
   std::vector<GroupRef> ended_;
-  std::optional<TaskKey> just_seen_;  ///< after the step before: it is moved in each hierarchy
 };
 
 }  // namespace
@@ -169,11 +220,17 @@ class Applier final {
 Report apply(const Plan& plan, CgroupTree& tree, ProcView& proc, SystemdManager* systemd,
              const std::function<bool()>& enough) {
   Applier applier(tree, proc, systemd);
+  const std::span<const Step> steps(plan.steps);
   Report report;
-  report.results.reserve(plan.steps.size());
-  for (const auto& step : plan.steps) {
-    report.results.push_back(applier.run(step));
-    if (enough && report.results.size() % kPortion == 0 && enough()) break;
+  auto& results = report.results;
+  results.reserve(steps.size());
+  while (results.size() < steps.size()) {
+    const auto portion = results.size() / kPortion;
+    if (const auto moves = moves_of_one(steps.subspan(results.size())); !moves.empty())
+      std::ranges::move(applier.move(moves), std::back_inserter(results));
+    else
+      results.push_back(applier.run(steps[results.size()]));
+    if (enough && results.size() / kPortion != portion && enough()) break;
   }
   return report;
 }

@@ -155,11 +155,11 @@ TEST_F(Apply, APidThatIsReusedBetweenTwoMovesIsNotMovedAgain) {
   EXPECT_FALSE(report_.results[2].stranger) << "nothing was written";
 }
 
-/// On v1 a task moves in each hierarchy: who it was after the move before is not asked again.
-TEST_F(ApplyV1, ATaskIsProvenOnceBeforeItsMovesAndAfterEach) {
+/// On v1 a task moves in each hierarchy.
+TEST_F(ApplyV1, ATaskIsProvenBeforeItsFirstMoveAndAfterItsLast) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
   std::vector<Step> steps;
-  for (const auto* hierarchy : {"cpu", "memory"}) {
+  for (const auto* hierarchy : {"cpu", "cpuacct", "memory"}) {
     tree_.make_all(hierarchy, "/a");
     steps.push_back(move(ref(hierarchy, "/a"), pid));
   }
@@ -168,8 +168,48 @@ TEST_F(ApplyV1, ATaskIsProvenOnceBeforeItsMovesAndAfterEach) {
     ++reads;
     return 0;
   });
-  EXPECT_EQ(outcomes(steps), (Outcomes{done, done}));
-  EXPECT_EQ(reads, 3U);
+  EXPECT_EQ(outcomes(steps), (Outcomes{done, done, done}));
+  EXPECT_EQ(reads, 2U);
+}
+
+TEST_F(ApplyV1, AMoveThatFailedProvesNobody) {
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  tree_.make_all("memory", "/a");
+  tree_.make_all("pids", "/a");
+  tree_.on_operation([&](const FakeWrite& write) {
+    if (write.group.hierarchy == "cpu") proc_.exit_process(pid);
+    return 0;
+  });
+  const std::vector<Step> steps = {move(ref("cpu", "/a"), pid), move(ref("memory", "/a"), pid)};
+  EXPECT_EQ(outcomes(steps), (Outcomes{failed, failed}));
+  EXPECT_EQ(tree_.log().size(), 1U);
+}
+
+/// Reused between two of its moves: who has the pid now was never moved by the first.
+TEST_F(ApplyV1, AStrangerIsReturnedFromWhereWePutIt) {
+  for (const auto* hierarchy : {"cpu", "memory"})
+    for (const auto* group : {"/a", "/home", "/elsewhere"}) tree_.make_all(hierarchy, group);
+  const Pid parent = proc_.start(1, {"parent", "/parent", {"parent"}});
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  const auto put = [&](const char* hierarchy, const char* group, Pid who) {
+    tree_.outside([&](CgroupTree& tree) {
+      EXPECT_TRUE(tree.write(ref(hierarchy, group), "cgroup.procs", std::to_string(who)));
+    });
+  };
+  put("cpu", "/home", parent);
+  put("memory", "/home", parent);
+  bool reused = false;
+  tree_.on_operation([&](const FakeWrite& write) {
+    if (write.group.hierarchy != "memory" || std::exchange(reused, true)) return 0;
+    proc_.exit_process(pid);
+    proc_.start_as(pid, parent, {"y", "/y", {"y"}});
+    put("cpu", "/elsewhere", pid);
+    return 0;
+  });
+  const std::vector<Step> steps = {move(ref("cpu", "/a"), pid), move(ref("memory", "/a"), pid)};
+  EXPECT_EQ(outcomes(steps), (Outcomes{done, failed}));
+  EXPECT_EQ(tree_.group_of(pid, "cpu"), "/elsewhere");
+  EXPECT_EQ(tree_.group_of(pid, "memory"), "/home");
 }
 
 /// Runs a move whose pid is reused at the moment of the write.
