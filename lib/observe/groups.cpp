@@ -31,6 +31,8 @@ struct Top {
 
 /// On v2 those of the whole threaded subtree, told by its top alone.
 constexpr const char* kProcesses = "cgroup.procs";
+constexpr const char* kControllers = "cgroup.controllers";
+constexpr const char* kEnabled = "cgroup.subtree_control";
 
 /// Files of a controller set that somebody decides by, in a group of ours.
 Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm) {
@@ -40,9 +42,9 @@ Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm
   };
   if (top || !h.unified) add({kProcesses});
   if (h.unified) {
-    add({"cgroup.type", "cgroup.controllers"});
+    add({"cgroup.type"});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
-    if (top) add({"cgroup.subtree_control"});
+    if (top) add({kControllers, kEnabled});
     const bool listed = top || cls == ThreadClass::io || cls == ThreadClass::shim;
     if (listed && h.has("cpuset")) add({"cpuset.cpus"});
     if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
@@ -64,8 +66,7 @@ Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
     if (limits && h.has("memory")) files.emplace_back("memory.max");
     if (!parent) return files;
     if (limits && h.has("memory")) files.emplace_back("memory.events");
-    for (const auto* name : {"cgroup.controllers", "cgroup.subtree_control"})
-      files.emplace_back(name);
+    for (const auto* name : {kControllers, kEnabled}) files.emplace_back(name);
     if (limits && h.has("cpu"))
       for (const auto* name : {"cpu.max", "cpu.weight"}) files.emplace_back(name);
     if (limits && h.has("cpuset")) files.emplace_back("cpuset.cpus");
@@ -129,7 +130,8 @@ class Looker final {
     const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
     for (std::size_t i = 0; i < kThreadClasses.size(); ++i) {
-      look(h, top.classes[i], own_files(h, false, kThreadClasses[i]));
+      if (look(h, top.classes[i], own_files(h, false, kThreadClasses[i])) == nullptr) continue;
+      if (h.unified) add_controllers({h.name, top.path}, {h.name, top.classes[i]});
       see_whether_occupied({h.name, top.classes[i]});
     }
   }
@@ -171,6 +173,18 @@ class Looker final {
     if (!result && !errnos::no_group_file(result.error().code))
       observed_.unread_groups.push_back(result.error().text);
     return result.has_value();
+  }
+
+  /// A threaded group has what the one above enables, which is read already: that one enables
+  /// nothing that takes no threads.
+  void add_controllers(const GroupRef& top, const GroupRef& ref) {
+    auto& state = observed_.groups.at(ref);
+    if (state.files.contains(kControllers)) return;
+    const auto enabled = observed_.groups.at(top).file(kEnabled);
+    if (state.file("cgroup.type") == "threaded" && enabled)
+      state.files[kControllers] = *enabled;
+    else
+      keep(state, kControllers, tree_.read(ref, kControllers));
   }
 
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.

@@ -194,6 +194,7 @@ TEST_P(UnifiedThreaded, ThreadedControllersStandAboveThreads) {
   make_threaded("a/x");
   const auto process = world_->spawn(1);
   EXPECT_EQ(write(at(h_, "a"), "cgroup.subtree_control", "+cpu +cpuset +pids"), 0);
+  EXPECT_EQ(read(at(h_, "a/x"), "cgroup.controllers"), read(at(h_, "a"), "cgroup.subtree_control"));
   EXPECT_EQ(move(process.pid, at(h_, "a"), "cgroup.procs"), 0);
   EXPECT_EQ(move(process.pid, at(h_, "a/x"), "cgroup.threads"), 0);
   EXPECT_EQ(write(at(h_, "a/x"), "cpu.weight", "200"), 0);
