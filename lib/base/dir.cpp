@@ -78,9 +78,11 @@ constexpr std::size_t kLongestLine = 1024;
 enum class Source : unsigned char { any, kernel };
 
 /// The kernel fills at most a page at a time, and ends a read before a line that does not fit any
-/// more: one that has left room for any line was the last. What is read comes by way of the stack:
+/// more: one that has left room for any line was the last. So was one that brought what is expected
+/// of a regular file. What is read comes by way of the stack:
 /// most files are small, and who asks keeps many of them.
-Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source) {
+Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source,
+                                std::size_t expected = 0) {
   const bool kernel = source == Source::kernel;
   std::array<char, kBuffer> buffer;
   const auto room = kernel ? kPage : buffer.size();
@@ -95,7 +97,7 @@ Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source) {
     const auto count = static_cast<std::size_t>(got);
     text.append(buffer.data(), count);
     if (text.size() > max_bytes) return fail(EFBIG, "larger than {} bytes", max_bytes);
-    more = count != 0 && (!kernel || count + kLongestLine > room);
+    more = count != 0 && (kernel ? count + kLongestLine > room : text.size() != expected);
   }
   return text;
 }
@@ -125,7 +127,7 @@ Result<std::string> read_regular(int fd, const std::string& path, std::size_t ma
   if (!S_ISREG(st.st_mode))
     return fail(S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "{}: is {}, not a regular file", path,
                 kind_of(st.st_mode));
-  auto text = read_all(fd, max_bytes);
+  auto text = read_to_end(fd, max_bytes, Source::any, static_cast<std::size_t>(st.st_size));
   if (!text) return forward(text.error(), path);
   return text;
 }
@@ -227,6 +229,12 @@ Result<std::vector<DirEntry>> Dir::list() const {
 }
 
 Result<FileStamp> Dir::stamp(const std::string& path) const {
+  struct stat st{};
+  const bool direct = path.find('/') == std::string::npos && path != "..";
+  // A link is followed by nobody here; the rest says what is wrong with it, or with a missing one.
+  if (direct && ::fstatat(fd_.get(), path.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+      !S_ISLNK(st.st_mode))
+    return stamp_of(st);
   auto fd = open_beneath(fd_.get(), path, O_PATH);
   if (!fd) return forward(fd.error());
   return Dir(std::move(*fd)).stamp();

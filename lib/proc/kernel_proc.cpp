@@ -76,9 +76,10 @@ Result<std::vector<Pid>> children_of(const Dir& tasks, Pid tid) {
 }
 
 /// A directory has a link from itself, one from above, and one from each directory in it.
-std::size_t count_threads(const Dir& process) {
+std::size_t count_threads(const Dir& proc, Pid pid) {
   struct stat found{};
-  if (::fstatat(process.fd(), "task", &found, 0) != 0 || found.st_nlink < 2) return 0;
+  const auto path = fmt::format("{}/task", pid);
+  if (::fstatat(proc.fd(), path.c_str(), &found, 0) != 0 || found.st_nlink < 2) return 0;
   return found.st_nlink - 2;
 }
 
@@ -98,8 +99,8 @@ std::size_t size_of(const ProcFacts& facts) {
   return size;
 }
 
-bool same(const ProcFacts& facts, const ProcStat& stat) {
-  return facts.key == stat.key() && facts.comm == stat.comm;
+bool same(const ProcFacts& facts, const TaskStat& stat) {
+  return facts.key == stat.key && facts.comm == stat.comm;
 }
 
 }  // namespace
@@ -147,21 +148,23 @@ Result<TaskStat> KernelProc::thread_stat(Pid pid, Pid tid) {
 
 /// What is kept of a process counts as long as it is the same one, under the same name.
 Result<KernelProc::Seen> KernelProc::see(Pid pid) {
+  if (const auto known = facts_.find(pid); known != facts_.end()) {
+    const auto stat = this->stat(pid);
+    if (!stat) return forward(stat.error());
+    if (same(known->second.facts, *stat)) {
+      known->second.used = ++uses_;
+      known->second.facts.ppid = stat->ppid;  // its parent may have ended
+      return Seen{std::nullopt, known->second.facts};
+    }
+    (void)drop(known);  // ignored: nothing comes after it
+  }
   auto process = root_.dir(std::to_string(pid));
   if (!process) return forward(gone(process.error(), pid));
   const auto stat = read_stat(*process, fmt::format("task/{}/stat", pid));
   if (!stat) return forward(gone(stat.error(), pid));
-  if (const auto known = facts_.find(pid); known != facts_.end()) {
-    if (same(known->second.facts, *stat)) {
-      known->second.used = ++uses_;
-      known->second.facts.ppid = stat->ppid;  // its parent may have ended
-      return Seen{std::move(*process), known->second.facts, true};
-    }
-    (void)drop(known);  // ignored: nothing comes after it
-  }
   auto facts = read_identity(*process, *stat, own_);
   if (!facts) return forward(gone(facts.error(), pid));
-  return Seen{std::move(*process), std::move(*facts), false};
+  return Seen{std::move(*process), std::move(*facts)};
 }
 
 Result<ProcFacts> KernelProc::identity(Pid pid) {
@@ -174,9 +177,9 @@ Result<ProcFacts> KernelProc::facts(Pid pid) {
   auto seen = see(pid);
   if (!seen) return forward(seen.error());
   auto& facts = seen->facts;
-  if (seen->kept) return std::move(facts);
+  if (!seen->process) return std::move(facts);
   if (!facts.kernel_thread) {
-    auto text = reader_.read(facts.key, [&] { return seen->process.file("cmdline", O_RDONLY); });
+    auto text = reader_.read(facts.key, [&] { return seen->process->file("cmdline", O_RDONLY); });
     if (!text && text.error().code == ESRCH) return forward(gone(text.error(), pid));
     if (!text) {
       facts.args_unknown = "cmdline: " + text.error().text;
@@ -295,8 +298,9 @@ void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) {
 
 bool KernelProc::read_ahead(const TaskKey& process, const Host& host,
                             const std::function<bool()>& stop) {
+  if (!ahead_.large(count_threads(root_, process.pid))) return true;
   const auto dir = root_.dir(std::to_string(process.pid));
-  if (!dir || !ahead_.large(count_threads(*dir))) return true;
+  if (!dir) return true;
   const auto tasks = dir->dir("task");
   auto tids = tasks ? numbers_in(*tasks) : forward(tasks.error());
   if (!tids) return true;  // threads() tells why

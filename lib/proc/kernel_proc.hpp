@@ -75,9 +75,8 @@ class KernelProc final : public ProcView {
   using Facts = std::unordered_map<Pid, Kept>;
   /// Value: what is read of a process before its command line.
   struct Seen {
-    Dir process;
+    std::optional<Dir> process;  ///< nullopt: all of its facts were kept
     ProcFacts facts;
-    bool kept = false;
   };
   KernelProc(Dir root, std::optional<TaskNames> names, OwnIdentity own, std::string kvm,
              std::size_t max_kept_bytes, PatientReader::Limits reading,
