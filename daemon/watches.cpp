@@ -44,6 +44,18 @@ void add_ours(const SandboxId& id, const Observed& observed,
   }
 }
 
+/// Kata makes its group in all hierarchies within microseconds. As long as it was not seen where a
+/// look asks for it, only what is made there tells of it, and the others follow.
+void add_kata(const std::vector<Hierarchy>& hierarchies, const CgroupPath& kata,
+              const Observed& observed, std::vector<GroupInterest>& interests) {
+  const auto asked = [](const Hierarchy& h) { return h.unified || h.has("cpuset"); };
+  const auto seen = [&](const Hierarchy& h) { return observed.group({h.name, kata}) != nullptr; };
+  const bool all = std::none_of(hierarchies.begin(), hierarchies.end(), asked) ||
+                   std::any_of(hierarchies.begin(), hierarchies.end(), seen);
+  for (const auto& h : hierarchies)
+    if (all || asked(h)) interests.push_back({{h.name, kata}, GroupNews::tasks});
+}
+
 /// Ours, and as long as a bundle says where they are: Kata's own groups, and their making.
 std::vector<GroupInterest> interests_of(const SandboxId& id, const Observed& observed) {
   std::vector<GroupInterest> interests;
@@ -51,9 +63,7 @@ std::vector<GroupInterest> interests_of(const SandboxId& id, const Observed& obs
   const auto& path = observed.cgroups_path;
   if (!path) return interests;
   const auto& hierarchies = observed.host.hierarchies;
-  for (const auto& h : hierarchies)
-    for (const auto& kata : kata_paths(id, *path))
-      interests.push_back({{h.name, kata}, GroupNews::tasks});
+  for (const auto& kata : kata_paths(id, *path)) add_kata(hierarchies, kata, observed, interests);
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, interests);
   return interests;
 }

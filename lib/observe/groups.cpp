@@ -44,7 +44,7 @@ Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm
   if (h.unified) {
     add({"cgroup.type"});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
-    if (top) add({kControllers, kEnabled});
+    if (top) add({kEnabled});
     const bool listed = top || cls == ThreadClass::io || cls == ThreadClass::shim;
     if (listed && h.has("cpuset")) add({"cpuset.cpus"});
     if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
@@ -130,9 +130,34 @@ class Looker final {
     const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
     for (std::size_t i = 0; i < kThreadClasses.size(); ++i) {
-      if (look(h, top.classes[i], own_files(h, false, kThreadClasses[i])) == nullptr) continue;
-      if (h.unified) add_controllers({h.name, top.path}, {h.name, top.classes[i]});
+      look(h, top.classes[i], own_files(h, false, kThreadClasses[i]));
       see_whether_occupied({h.name, top.classes[i]});
+    }
+  }
+
+  /// Ours, found without a layout.
+  void found(const Hierarchy& h, const std::set<GroupRef>& refs) {
+    for (const auto& ref : refs) {
+      const bool top = !refs.contains({h.name, ref.path.parent()});
+      if (ref.hierarchy == h.name) look(h, ref.path, own_files(h, top, ThreadClass::io));
+    }
+  }
+
+  /// A group of v2 has what the one above enables, which is read already as a rule. Below the root,
+  /// that enables more than threads can have, a threaded one is asked itself.
+  void add_controllers() {
+    for (auto& [ref, state] : observed_.groups) {
+      const bool wanted = state.files.contains("cgroup.type") || state.files.contains(kEnabled);
+      if (!wanted || state.files.contains(kControllers)) continue;
+      const auto parent = ref.path.parent();
+      const auto above = observed_.groups.find({ref.hierarchy, parent});
+      const auto enabled = above == observed_.groups.end() || parent.is_root()
+                               ? std::nullopt
+                               : above->second.file(kEnabled);
+      if (enabled)
+        state.files[kControllers] = *enabled;
+      else
+        keep(state, kControllers, tree_.read(ref, kControllers));
     }
   }
 
@@ -173,18 +198,6 @@ class Looker final {
     if (!result && !errnos::no_group_file(result.error().code))
       observed_.unread_groups.push_back(result.error().text);
     return result.has_value();
-  }
-
-  /// A threaded group has what the one above enables, which is read already: that one enables
-  /// nothing that takes no threads.
-  void add_controllers(const GroupRef& top, const GroupRef& ref) {
-    auto& state = observed_.groups.at(ref);
-    if (state.files.contains(kControllers)) return;
-    const auto enabled = observed_.groups.at(top).file(kEnabled);
-    if (state.file("cgroup.type") == "threaded" && enabled)
-      state.files[kControllers] = *enabled;
-    else
-      keep(state, kControllers, tree_.read(ref, kControllers));
   }
 
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
@@ -253,8 +266,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   for (const auto& h : observed.host.hierarchies) {
     // A group is looked at once: where more is known of it comes first.
     for (const auto& top : tops) looker.ours(h, top);
-    for (const auto& ref : record.found_groups)
-      if (ref.hierarchy == h.name) looker.look(h, ref.path, own_files(h, true));
+    looker.found(h, record.found_groups);
     for (const auto& top : tops) {
       const auto parent = top.path.parent();
       looker.look(h, parent, outer_files(h, parent, true));
@@ -263,13 +275,16 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
     if (!path) continue;
     for (const auto& kata : kata_paths(id, *path)) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
-      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, outer_files(h, kata, true));
+      auto files = outer_files(h, kata, true);
+      std::erase(files, kControllers);
+      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, files);
       if (!h.unified || path->driver != Driver::cgroupfs || !looker.devices(h, kata)) continue;
       for (const auto& top : tops)
         (void)looker.devices(h, top.path);  // ignored: only Kata's matter
     }
   }
 
+  looker.add_controllers();
   looker.add_memory_use();
 
   Inside inside;

@@ -74,10 +74,17 @@ class InputStore final {
     FileTrouble trouble;              ///< with what is there now
     std::optional<SandboxId> claims;  ///< the sandbox that it names
   };
+  /// Value: Kata's own file of a container.
+  struct ContainerFile {
+    FileStamp stamp;
+    std::string state;  ///< "": it says nothing
+    bool operator==(const ContainerFile&) const = default;
+  };
+  using ContainerFiles = std::map<std::string, ContainerFile>;
   struct StateEntry {
     std::string path;
     FileStamp stamp;
-    std::map<std::string, FileStamp> containers;  ///< Go: of each container's own file
+    ContainerFiles containers;  ///< Go: of each container
     std::optional<KataState> state;
     FileTrouble trouble;
   };
@@ -87,7 +94,9 @@ class InputStore final {
   void read_in_vain(BundleEntry& entry, const std::string& problem, const std::string& text,
                     Instant unchanged, InputChange& change);
   void read_side_files(const Dir& dir, Bundle& bundle) const;
-  bool note_ended(const SandboxId& id, const std::map<std::string, std::string>& states);
+  [[nodiscard]] static ContainerFiles read_containers(const Dir& sandbox,
+                                                      const ContainerFiles& before);
+  bool note_ended(const SandboxId& id, const ContainerFiles& files);
   [[nodiscard]] std::vector<Bundle> unreadable_containers(const SandboxId& id) const;
   /// nullopt: there is no such file (any more).
   [[nodiscard]] std::optional<Instant> unchanged_for(const Dir& dir, const std::string& name,

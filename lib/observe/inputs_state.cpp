@@ -13,6 +13,7 @@ namespace kcg {
 namespace {
 
 constexpr std::size_t kStateFile = std::size_t{4} << 20;
+constexpr std::string_view kStopped = "stopped";
 
 /// Directory and name of an absolute file path.
 std::pair<std::string, std::string> split_path(const std::string& path) {
@@ -20,50 +21,40 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-/// The Go shim keeps a file for each container in a directory of its own beside the sandbox's.
-std::map<std::string, FileStamp> container_stamps(const Dir& sandbox) {
-  std::map<std::string, FileStamp> stamps;
-  const auto entries = sandbox.list();
-  for (const auto& entry : entries.value_or(std::vector<DirEntry>{}))
-    if (const auto stamp =
-            entry.directory ? sandbox.stamp(entry.name + "/persist.json") : forward(Error{}))
-      stamps.emplace(entry.name, *stamp);
-  return stamps;
-}
-
-/// What each container's own file says. One that cannot be read says nothing: it is half-written,
-/// and its end is another event.
-std::map<std::string, std::string> container_states(const Dir& sandbox,
-                                                    const std::map<std::string, FileStamp>& files) {
-  std::map<std::string, std::string> states;
-  for (const auto& [id, stamp] : files) {
-    const auto text = sandbox.read(id + "/persist.json", kStateFile);
-    auto state = text ? parse_container_state(*text) : forward(text.error());
-    if (state && !state->empty()) states.emplace(id, std::move(*state));
-  }
-  return states;
-}
-
-std::set<std::string> stopped_in(const std::map<std::string, std::string>& states) {
-  std::set<std::string> stopped;
-  for (const auto& [id, state] : states)
-    if (state == "stopped") stopped.insert(id);
-  return stopped;
-}
-
 }  // namespace
+
+/// The Go shim keeps a file for each container in a directory of its own beside the sandbox's. One
+/// that cannot be read says nothing: it is half-written, and its end is another event.
+InputStore::ContainerFiles InputStore::read_containers(const Dir& sandbox,
+                                                       const ContainerFiles& before) {
+  ContainerFiles files;
+  const auto entries = sandbox.list();
+  for (const auto& entry : entries.value_or(std::vector<DirEntry>{})) {
+    if (!entry.directory) continue;
+    const auto name = entry.name + "/persist.json";
+    const auto stamp = sandbox.stamp(name);
+    if (!stamp) continue;
+    auto& file = files[entry.name];
+    const auto known = before.find(entry.name);
+    if (known != before.end()) file = known->second;
+    if (!file.state.empty() && file.stamp == *stamp) continue;
+    const auto text = sandbox.read(name, kStateFile);
+    file = {*stamp, text ? parse_container_state(*text).value_or("") : ""};
+  }
+  return files;
+}
 
 /// Kata removes a container's file before the engine removes its bundle: once seen stopped, it
 /// stays so until then, or until Kata says otherwise. Returns whether that is news.
-bool InputStore::note_ended(const SandboxId& id, const std::map<std::string, std::string>& states) {
+bool InputStore::note_ended(const SandboxId& id, const ContainerFiles& files) {
   const auto it = claims_.find(id);
   if (it == claims_.end()) return false;
   bool news = false;
   for (const auto& directory : it->second) {
     auto& bundle = bundles_.at(directory).bundle;
-    const auto state = bundle ? states.find(bundle->id) : states.end();
-    if (state == states.end()) continue;
-    const bool ended = state->second == "stopped";
+    const auto file = bundle ? files.find(bundle->id) : files.end();
+    if (file == files.end() || file->second.state.empty()) continue;
+    const bool ended = file->second.state == kStopped;
     news = std::exchange(bundle->ended, ended) != ended || news;
   }
   return news;
@@ -77,13 +68,16 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     const auto stamp = dir ? dir->stamp(name) : forward(dir.error());
     if (!stamp && errnos::no_file(stamp.error().code)) continue;
     auto& entry = states_[id];
-    auto containers =
-        stamp && file.go ? container_stamps(*dir) : std::map<std::string, FileStamp>{};
-    const bool same = stamp && entry.path == file.path && entry.stamp == *stamp;
-    if (entry.state && same && !entry.trouble.any() && entry.containers == containers)
-      return change;
-    const auto text = stamp ? dir->read(name, kStateFile) : forward(stamp.error());
-    auto state = text ? parse_kata_state(*text, file.go) : forward(text.error());
+    auto containers = stamp && file.go ? read_containers(*dir, entry.containers) : ContainerFiles{};
+    const bool same = entry.state && !entry.trouble.any() && stamp && entry.path == file.path &&
+                      entry.stamp == *stamp;
+    if (same && entry.containers == containers) return change;
+    Result<std::string> text("");
+    if (!same) text = stamp ? dir->read(name, kStateFile) : forward(stamp.error());
+    auto state =
+        same ? Result<KataState>(*entry.state) : text.and_then([&](const std::string& read) {
+          return parse_kata_state(read, file.go);
+        });
     entry.path = file.path;
     if (stamp) entry.stamp = *stamp;
     if (!state) {
@@ -99,9 +93,10 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     troubled_states_.erase(id);
     entry.containers = std::move(containers);
     state->file = file.path;
-    const auto told = container_states(*dir, entry.containers);
-    state->stopped = stopped_in(told);
-    const bool ended = note_ended(id, told);
+    state->stopped.clear();
+    for (const auto& [container, own] : entry.containers)
+      if (own.state == kStopped) state->stopped.insert(container);
+    const bool ended = note_ended(id, entry.containers);
     if (troubled || ended || entry.state != *state) change.sandboxes.insert(id);
     entry.state = std::move(*state);
     return change;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apply/apply.hpp"
+#include "model/ticks.hpp"
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
 #include "plan/warm.hpp"
@@ -27,6 +28,8 @@ namespace {
 constexpr unsigned kMostBreaks = 32;
 /// What others wait for one whose look took long.
 constexpr Instant kLongestTurn = std::chrono::milliseconds(40);
+/// The VMM of so young a shim has few threads yet.
+constexpr Instant kFewThreads = std::chrono::seconds(2);
 constexpr Instant kFirstDelay = std::chrono::seconds(1);
 constexpr Instant kLongestDelay = std::chrono::minutes(5);
 
@@ -105,7 +108,7 @@ class Line final {
   }
 
   /// Whose threads will be looked at, as far as that is known: a VMM that is not proven yet is a
-  /// child of its shim.
+  /// child of its shim, and has few threads where that has just begun.
   [[nodiscard]] std::vector<TaskKey> to_be_walked() const {
     std::vector<TaskKey> found;
     bool vmm = false;
@@ -115,6 +118,8 @@ class Line final {
     }
     if (vmm) return found;
     for (const auto& trusted : record_.trusted) {
+      const Instant began(static_cast<Instant::rep>(trusted.key.start * kUsecPerTick));
+      if (world_.clock.now() < began + kFewThreads) continue;
       const auto children = world_.proc.children(trusted.key.pid);
       if (!children) continue;  // the look tells why
       for (const Pid child : *children)

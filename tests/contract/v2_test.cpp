@@ -194,7 +194,9 @@ TEST_P(UnifiedThreaded, ThreadedControllersStandAboveThreads) {
   make_threaded("a/x");
   const auto process = world_->spawn(1);
   EXPECT_EQ(write(at(h_, "a"), "cgroup.subtree_control", "+cpu +cpuset +pids"), 0);
-  EXPECT_EQ(read(at(h_, "a/x"), "cgroup.controllers"), read(at(h_, "a"), "cgroup.subtree_control"));
+  for (const auto& [group, above] : {std::pair{"a/x", "a"}, {"a", ""}})
+    EXPECT_EQ(read(at(h_, group), "cgroup.controllers"),
+              read(at(h_, above), "cgroup.subtree_control"));
   EXPECT_EQ(move(process.pid, at(h_, "a"), "cgroup.procs"), 0);
   EXPECT_EQ(move(process.pid, at(h_, "a/x"), "cgroup.threads"), 0);
   EXPECT_EQ(write(at(h_, "a/x"), "cpu.weight", "200"), 0);
