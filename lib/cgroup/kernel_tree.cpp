@@ -29,6 +29,8 @@ tl::unexpected<Error> fail_group(int code, const GroupRef& group, std::string_vi
               what, errno_text(code));
 }
 
+GroupRef parent_of(const GroupRef& group) { return {group.hierarchy, group.path.parent()}; }
+
 std::string path_of(const GroupRef& group, const std::string& file) {
   return group.path.is_root() ? file : group.path.relative() + "/" + file;
 }
@@ -114,7 +116,9 @@ Result<std::shared_ptr<const Dir>> KernelTree::open_group(const GroupRef& group)
   held_.erase(group);
   const auto top = root(group);
   if (!top) return forward(top.error());
-  auto opened = (*top)->dir(group.path.relative());
+  const auto* parent = group.path.is_root() ? nullptr : held(parent_of(group));
+  auto opened = parent != nullptr ? parent->dir(std::string(group.path.name()))
+                                  : (*top)->dir(group.path.relative());
   if (!opened) return fail_group(opened.error().code, group, "");
   auto dir = std::make_shared<const Dir>(std::move(*opened));
   if (holding_ && held_.size() < kMostHeld) held_.emplace(group, dir);
@@ -220,7 +224,7 @@ Status KernelTree::make(const GroupRef& group) {
   const auto top = root(group);
   if (!top) return forward(top.error());
   if (group.path.is_root()) return fail_group(EEXIST, group, "mkdir");
-  const auto* parent = held({group.hierarchy, group.path.parent()});
+  const auto* parent = held(parent_of(group));
   const auto made = parent != nullptr ? parent->make(std::string(group.path.name()))
                                       : (*top)->make(group.path.relative());
   if (!made) return fail_group(made.error().code, group, "mkdir");
@@ -231,7 +235,7 @@ Status KernelTree::remove(const GroupRef& group) {
   const auto top = root(group);
   if (!top) return forward(top.error());
   if (group.path.is_root()) return fail_group(EBUSY, group, "rmdir");
-  const auto* parent = held({group.hierarchy, group.path.parent()});
+  const auto* parent = held(parent_of(group));
   const auto removed = parent != nullptr ? parent->remove_dir(std::string(group.path.name()))
                                          : (*top)->remove_dir(group.path.relative());
   if (!removed) return fail_group(removed.error().code, group, "rmdir");
