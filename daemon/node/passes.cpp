@@ -58,7 +58,8 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (glance(id, why)) return;
   auto& entry = node_.sandboxes.get(id);
   const auto assembled = node_.inputs.inputs(id);
-  if (ignorable(entry.record, assembled)) return forget(id);
+  const bool named = assembled.inputs.bundle || assembled.inputs.registration;
+  if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
   const auto result = run(id, why, entry, assembled);
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) track(id, entry, *result.last);
@@ -69,6 +70,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   node_.scheduler.wake(id, result.follow_up.retry_at);
   entry.glance = glance_after(result, node_.world.clock);
   entry.look_due = false;
+  entry.over = result.follow_up.forget;
   node_.rest(entry, vmm_awaited(result) ? kRestBeforeVmm : kRest);
   if (const auto news = std::exchange(entry.news, std::nullopt)) node_.dirty(id, *news);
   tell(id, entry, result);

@@ -51,6 +51,7 @@ struct Entry {
   std::set<Pid> stirred;                 ///< processes whose threads were heard of since
   std::set<TaskKey> counted;             ///< vCPU threads that live and whose placing was counted
   unsigned failures = 0;                 ///< passes in a row
+  bool over = false;                     ///< the last pass has left nothing of it
   bool followed = false;                 ///< what concerns it is watched
   Measuring measuring;                   ///< of its VM
   std::optional<MemoryCeiling> ceiling;  ///< of its memory, when it was looked at

@@ -136,6 +136,28 @@ TEST_F(Hearing, WhatIsContestedIsTriedAgainWhenSomebodyAsks) {
   EXPECT_FALSE(taken_away()) << "it is counted anew";
 }
 
+TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
+  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1");
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const auto bundle = new_bundle();
+  const Pid shim = shim_executes(bundle);
+  run();
+  ASSERT_GE(tree_.groups("v2").size(), 3U) << "its groups were made";
+  proc_.exit_process(shim);
+  reconciler_->hint({HintKind::process_end, "b", shim});
+  run();
+  (void)looks_later();  // ignored: they end it
+  ASSERT_EQ(tree_.groups("v2").size(), 2U);
+  EXPECT_EQ(heard().find("-b"), std::string::npos) << "its bundle is there";
+  std::filesystem::remove_all(bundle);
+  follower_.looks = 0;
+  reconciler_->hint({HintKind::bundle, bundle, 0});
+  EXPECT_EQ(looks_later(), 0U);
+  EXPECT_NE(heard().find("-b"), std::string::npos);
+}
+
 TEST_F(Hearing, AShimMayBeHeardOfBeforeItsBundle) {
   start();
   run();

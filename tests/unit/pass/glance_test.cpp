@@ -168,6 +168,17 @@ TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndNothingIsDue) {
   EXPECT_FALSE(look({}).as_seen);
 }
 
+/// What was read of it ahead is older than the look.
+TEST_F(Glancing, SinceWhenALargeProcessWasSeenIsNotKnown) {
+  settle();
+  EXPECT_EQ(glance_->threads_since, world_->clock.now());
+  while (world_->proc.tids(world_->vmm)->size() <= kMostGlanced / 2)
+    world_->proc.add_thread(world_->vmm, "worker");
+  glance_ = glance_after(world_->pass().result, world_->clock);
+  ASSERT_TRUE(glance_);
+  EXPECT_EQ(glance_->threads_since, Instant(0));
+}
+
 TEST_F(Glancing, WatchesANewThreadForAWhile) {
   settle();
   glance_->look_at.reset();
