@@ -143,17 +143,14 @@ class Looker final {
     }
   }
 
-  /// A group of v2 has what the one above enables, which is read already as a rule. Below the root,
-  /// that enables more than threads can have, a threaded one is asked itself.
+  /// A group of v2 has what the one above enables, which is read already as a rule.
   void add_controllers() {
     for (auto& [ref, state] : observed_.groups) {
       const bool wanted = state.files.contains("cgroup.type") || state.files.contains(kEnabled);
       if (!wanted || state.files.contains(kControllers)) continue;
-      const auto parent = ref.path.parent();
-      const auto above = observed_.groups.find({ref.hierarchy, parent});
-      const auto enabled = above == observed_.groups.end() || parent.is_root()
-                               ? std::nullopt
-                               : above->second.file(kEnabled);
+      const auto above = observed_.groups.find({ref.hierarchy, ref.path.parent()});
+      const auto enabled =
+          above == observed_.groups.end() ? std::nullopt : above->second.file(kEnabled);
       if (enabled)
         state.files[kControllers] = *enabled;
       else

@@ -37,7 +37,7 @@ InputStore::ContainerFiles InputStore::read_containers(const Dir& sandbox,
     auto& file = files[entry.name];
     const auto known = before.find(entry.name);
     if (known != before.end()) file = known->second;
-    if (!file.state.empty() && file.stamp == *stamp) continue;
+    if (file.stamp == *stamp) continue;
     const auto text = sandbox.read(name, kStateFile);
     file = {*stamp, text ? parse_container_state(*text).value_or("") : ""};
   }

@@ -172,6 +172,17 @@ TEST_F(ApplyV1, ATaskIsProvenBeforeItsFirstMoveAndAfterItsLast) {
   EXPECT_EQ(reads, 2U);
 }
 
+TEST_F(ApplyV1, EachTaskIsProvenForItself) {
+  const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
+  const Pid other = proc_.start(1, {"y", "/y", {"y"}});
+  for (const auto* hierarchy : {"cpu", "memory"}) tree_.make_all(hierarchy, "/a");
+  const std::vector<Step> steps = {move(ref("cpu", "/a"), pid), move(ref("memory", "/a"), pid),
+                                   move(ref("cpu", "/a"), other)};
+  proc_.exit_process(other);
+  EXPECT_EQ(outcomes(steps), (Outcomes{done, done, failed}));
+  EXPECT_EQ(tree_.log().size(), 2U);
+}
+
 TEST_F(ApplyV1, AMoveThatFailedProvesNobody) {
   const Pid pid = proc_.start(1, {"x", "/x", {"x"}});
   tree_.make_all("memory", "/a");

@@ -69,6 +69,7 @@ TEST_F(DirTest, NothingLeadsOut) {
     EXPECT_EQ(text.error().code, row.code) << text.error().text;
     EXPECT_NE(text.error().text.find(row.path), std::string::npos);
   }
+  for (const char* path : {"..", "../secret", "link", "up"}) EXPECT_FALSE(in().stamp(path)) << path;
 }
 
 TEST_F(DirTest, WritersStayInsideToo) {

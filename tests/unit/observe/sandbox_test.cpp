@@ -196,6 +196,32 @@ TEST(Observe, OfAClassGroupWeReadWhatItHas) {
   }
 }
 
+/// Also where they are taken from what the group above enables.
+TEST(Observe, AGroupsControllersAreAsTheKernelTellsThem) {
+  SandboxWorld world(scenario());
+  world.boot();
+  const auto compare = [&](const char* when) {
+    const auto observed = world.observe();
+    std::size_t compared = 0;
+    for (const auto& [ref, group] : observed.groups) {
+      if (!group.file("cgroup.type")) continue;
+      EXPECT_EQ(group.file("cgroup.controllers"), *world.tree.read(ref, "cgroup.controllers"))
+          << when << ": " << ref.path.str();
+      ++compared;
+    }
+    EXPECT_GE(compared, 5U) << when;
+    return observed;
+  };
+  (void)world.pass();  // ignored: judged by what is there
+  compare("placed");
+  world.assembled.inputs.bundle.reset();
+  const auto found = compare("found without a layout");
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  for (const auto cls : kThreadClasses)
+    EXPECT_FALSE(found.groups.at({"v2", class_path(top, cls)}).file("cgroup.subtree_control"));
+  EXPECT_TRUE(found.groups.at({"v2", top}).file("cgroup.subtree_control"));
+}
+
 TEST(Observe, GoneWithoutBundleAndProcesses) {
   SandboxWorld world(scenario());
   world.assembled.inputs.bundle.reset();

@@ -251,6 +251,28 @@ TEST(Pass, ReadsManyThreadsInTurns) {
   EXPECT_EQ(world.misplaced(), "");
 }
 
+/// Nobody has heard of its start.
+TEST(Pass, ReadsTheThreadsOfAVmmThatIsNotProvenYetInTurns) {
+  Scenario scenario;
+  scenario.vcpus = 100;
+  SandboxWorld world(scenario);
+  world.start_shim();
+  (void)world.pass();  // ignored: the shim is known from now on
+  world.clock.advance(seconds(3));
+  world.start_vmm();
+  for (int i = 0; i < 100; ++i) (void)world.proc.add_thread(world.vmm, "worker");
+  world.proc.on_read([&] {
+    world.clock.advance(milliseconds(1));
+    return 0;
+  });
+  auto order = world.order();
+  order.slice = milliseconds(10);
+  const auto first = run_pass({world.tree, world.proc, world.clock, world.manager, world.notes},
+                              order, world.record);
+  EXPECT_TRUE(first.unfinished);
+  EXPECT_FALSE(first.last) << "it was read for a turn, and not looked at yet";
+}
+
 /// A guest that starts a thread whenever one is placed.
 TEST(Pass, EndsAlthoughThreadsGoOnStarting) {
   Scenario scenario;
