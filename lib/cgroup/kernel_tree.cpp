@@ -20,8 +20,8 @@ namespace {
 
 /// The largest control file that is worth reading: cgroup.procs of a group with very many tasks.
 constexpr std::size_t kMaxControlFile = std::size_t{16} << 20;
-/// Directories that are held at once: those of a sandbox in eight hierarchies, several times over.
-constexpr std::size_t kMostHeld = 256;
+/// Directories that are held at once: those of a sandbox in eight hierarchies.
+constexpr std::size_t kMostHeld = 64;
 
 /// "'memory:/pod/x' memory.max=123: No space left on device"; `what` may be empty.
 tl::unexpected<Error> fail_group(int code, const GroupRef& group, std::string_view what) {
@@ -83,6 +83,13 @@ Result<Owner> owner_of(const Dir& dir) {
   return Owner{roots, roots && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0};
 }
 
+/// A directory has a link from itself, one from above, and one from each directory in it: of most
+/// groups the forty files need not be listed.
+bool is_leaf(const Dir& dir) {
+  struct stat st{};
+  return ::fstat(dir.fd(), &st) == 0 && st.st_nlink == 2;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<KernelTree>> KernelTree::open(Host host, std::string run_root) {
@@ -102,7 +109,7 @@ Result<const Dir*> KernelTree::root(const GroupRef& group) const {
   return &it->second;
 }
 
-void KernelTree::hold(bool on) {
+void KernelTree::hold(bool on) const {
   holding_ = on;
   held_.clear();
 }
@@ -199,8 +206,9 @@ Result<GroupSeen> KernelTree::see(const GroupRef& group,
 }
 
 Result<std::vector<std::string>> KernelTree::children(const GroupRef& group) const {
-  const auto dir = open_group(group);
+  const auto dir = the_group(group);
   if (!dir) return forward(dir.error());
+  if (is_leaf(**dir)) return std::vector<std::string>{};
   const auto entries = (*dir)->list();
   if (!entries) return fail_group(entries.error().code, group, "");
   std::vector<std::string> names;

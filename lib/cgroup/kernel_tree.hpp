@@ -27,7 +27,7 @@ class KernelTree final : public CgroupTree {
                                                                 std::string run_root = "");
 
   [[nodiscard]] const Host& host() const override { return host_; }
-  void hold(bool on) override;
+  void hold(bool on) const override;
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
@@ -61,7 +61,7 @@ class KernelTree final : public CgroupTree {
   Host host_;
   std::string run_root_;
   std::map<std::string, Dir, std::less<>> roots_;  ///< by hierarchy name
-  bool holding_ = false;
+  mutable bool holding_ = false;
   mutable std::map<GroupRef, std::shared_ptr<const Dir>> held_;
 };
 

@@ -35,7 +35,7 @@ class CgroupTree {
   /// what is done to such a group, or right below it, is done to the very directory that was looked
   /// at last: ENOENT if it has gone, also where another one has taken its place (a mark is then set
   /// on what nobody sees any more). false: until here.
-  virtual void hold(bool on) = 0;
+  virtual void hold(bool on) const = 0;
 
   /// Contents of a control file, without the trailing newline. ENOENT: no such group or file.
   [[nodiscard]] virtual Result<std::string> read(const GroupRef& group,
@@ -48,7 +48,8 @@ class CgroupTree {
   /// another one that takes its place meanwhile is mixed in. ENOENT: no such group.
   [[nodiscard]] virtual Result<GroupSeen> see(const GroupRef& group,
                                               const std::vector<std::string>& files) const = 0;
-  /// Names of child groups, sorted.
+  /// Names of child groups, sorted. Of one that is held, as it is there; ENOENT or none if it has
+  /// gone.
   [[nodiscard]] virtual Result<std::vector<std::string>> children(const GroupRef& group) const = 0;
 
   /// Device programs attached to this very group of v2; none on v1 and where the kernel has no such
@@ -76,13 +77,13 @@ class CgroupTree {
 /// Resource: holds what is looked at, to its end.
 class Holding final {
  public:
-  explicit Holding(CgroupTree& tree) : tree_(tree) { tree_.hold(true); }
+  explicit Holding(const CgroupTree& tree) : tree_(tree) { tree_.hold(true); }
   ~Holding() { tree_.hold(false); }
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
 
  private:
-  CgroupTree& tree_;
+  const CgroupTree& tree_;
 };
 
 }  // namespace kcg

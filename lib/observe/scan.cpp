@@ -35,6 +35,7 @@ MarkSearch::MarkSearch(const CgroupTree& tree, std::set<SandboxId> noted)
 }
 
 bool MarkSearch::look(std::size_t most) {
+  const Holding holding(tree_);
   for (; most > 0 && !open_.empty(); --most) {
     const GroupRef ref = std::move(open_.back());
     open_.pop_back();

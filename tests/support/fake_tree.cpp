@@ -99,7 +99,7 @@ FakeGroup* FakeTree::find(const GroupRef& group) const {
   return at;
 }
 
-void FakeTree::hold(bool on) {
+void FakeTree::hold(bool on) const {
   holding_ = on;
   held_.clear();
 }
@@ -146,8 +146,8 @@ Result<GroupSeen> FakeTree::see(const GroupRef& group,
 
 Result<std::vector<std::string>> FakeTree::children(const GroupRef& group) const {
   if (const int code = read_fault()) return no_group(group, code);
-  hold_one(group);
-  const FakeGroup* at = find(group);
+  if (!held_.contains(group)) hold_one(group);
+  const FakeGroup* at = stale(group) ? nullptr : find(group);
   if (at == nullptr) return no_group(group);
   std::vector<std::string> names;
   for (const auto& [name, child] : at->children) names.push_back(name);

@@ -42,7 +42,7 @@ class FakeTree final : public CgroupTree {
   FakeTree& operator=(const FakeTree&) = delete;
 
   [[nodiscard]] const Host& host() const override { return host_; }
-  void hold(bool on) override;
+  void hold(bool on) const override;
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
@@ -139,7 +139,7 @@ class FakeTree final : public CgroupTree {
   std::set<std::uint32_t> programs_;
   bool outside_ = false;
   std::uint64_t next_inode_ = 1;
-  bool holding_ = false;
+  mutable bool holding_ = false;
   mutable std::map<GroupRef, std::uint64_t> held_;  ///< inodes
 };
 

@@ -154,7 +154,7 @@ class Files final : public CgroupTree {
   Files(Host host, std::map<std::string, std::string> files)
       : host_(std::move(host)), files_(std::move(files)) {}
   [[nodiscard]] const Host& host() const override { return host_; }
-  void hold(bool) override {}
+  void hold(bool) const override {}
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override {
     const auto found = files_.find(group.path.str() + "/" + file);
