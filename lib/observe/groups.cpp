@@ -33,6 +33,8 @@ struct Top {
 constexpr const char* kProcesses = "cgroup.procs";
 constexpr const char* kControllers = "cgroup.controllers";
 constexpr const char* kEnabled = "cgroup.subtree_control";
+constexpr const char* kQuota = "cpu.cfs_quota_us";
+constexpr const char* kPeriod = "cpu.cfs_period_us";
 
 /// Files of a controller set that somebody decides by, in a group of ours.
 Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm) {
@@ -50,7 +52,8 @@ Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm
     if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
     return files;
   }
-  if (h.has("cpu")) add({"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"});
+  if (h.has("cpu")) add({"cpu.shares", kQuota});
+  if (h.has("cpu") && (top || cls == ThreadClass::vcpu)) add({kPeriod});
   if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
   if (top && h.has("memory"))
     add({"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes",
@@ -74,8 +77,7 @@ Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
     return files;
   }
   if (limits && h.has("memory")) files.emplace_back("memory.limit_in_bytes");
-  if (limits && h.has("cpu"))
-    for (const auto* name : {"cpu.cfs_quota_us", "cpu.cfs_period_us"}) files.emplace_back(name);
+  if (limits && h.has("cpu")) files.emplace_back(kQuota);
   if (parent && h.has("cpuset"))
     for (const auto* name : {"cpuset.cpus", "cpuset.mems"}) files.emplace_back(name);
   return files;
@@ -104,6 +106,7 @@ class Looker final {
       state.mark_earlier = seen->mark->earlier;
     }
     for (std::size_t i = 0; i < files.size(); ++i) keep(state, files[i], seen->files[i]);
+    add_period(state);
     return &state;
   }
 
@@ -203,6 +206,14 @@ class Looker final {
     auto& state = observed_.groups[ref];
     state.ref = ref;
     for (const auto& file : files) keep(state, file, tree_.read(ref, file));
+    add_period(state);
+  }
+
+  /// Of most groups the quota says that there is none, and of which period does not matter.
+  void add_period(GroupState& state) {
+    const auto quota = state.file(kQuota);
+    const bool wanted = quota && *quota != "-1" && !state.files.contains(kPeriod);
+    if (wanted) keep(state, kPeriod, tree_.read(state.ref, kPeriod));
   }
 
   void keep(GroupState& state, const std::string& file, const Result<std::string>& text) {

@@ -312,6 +312,23 @@ const GroupRow kGroups[] = {{"v2_cgroupfs", HierarchyMode::v2, false, true},
 INSTANTIATE_TEST_SUITE_P(Rows, ObservedGroups, testing::ValuesIn(kGroups),
                          [](const auto& row) { return row.param.name; });
 
+TEST(Observe, AQuotasPeriodIsReadWhereThereIsAQuota) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  const GroupRef pod{"cpu", path(world.pod_group)};
+  const auto set = [&](const char* quota) {
+    world.tree.outside([&](CgroupTree& tree) {
+      EXPECT_TRUE(tree.write(pod, "cpu.cfs_quota_us", quota));
+    });
+  };
+  set("50000");
+  EXPECT_EQ(world.observe().group(pod)->file("cpu.cfs_period_us"), "100000");
+  const auto above = pod.path.parent();
+  EXPECT_FALSE(world.observe().group({"cpu", above})->file("cpu.cfs_period_us"));
+  set("-1");
+  EXPECT_FALSE(world.observe().group(pod)->file("cpu.cfs_period_us"));
+}
+
 TEST(Observe, AgesAreCountedFromTheVmm) {
   SandboxWorld world(scenario());
   world.start_shim();
