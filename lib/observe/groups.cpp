@@ -125,7 +125,18 @@ class Looker final {
     return true;
   }
 
-  void ours(const Hierarchy& h, const Top& top) {
+  /// Those of ours that may be here, and the groups that they are in, without which they are not.
+  /// One that may be ours itself is looked at as such: a group is looked at once.
+  void ours(const Hierarchy& h, const std::vector<Top>& tops) {
+    for (const auto& top : tops) {
+      const auto parent = top.path.parent();
+      const bool known = std::any_of(tops.begin(), tops.end(),
+                                     [&](const Top& other) { return other.path == parent; });
+      if (known || look(h, parent, outer_files(h, parent, true)) != nullptr) one_of_ours(h, top);
+    }
+  }
+
+  void one_of_ours(const Hierarchy& h, const Top& top) {
     const auto* state = look(h, top.path, own_files(h, true));
     if (state == nullptr) return;
     see_whether_occupied({h.name, top.path});
@@ -272,13 +283,8 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   const auto& path = observed.cgroups_path;
   const auto tops = path ? tops_of(config, id, *path, record) : std::vector<Top>{};
   for (const auto& h : observed.host.hierarchies) {
-    // A group is looked at once: where more is known of it comes first.
-    for (const auto& top : tops) looker.ours(h, top);
+    looker.ours(h, tops);
     looker.found(h, record.found_groups);
-    for (const auto& top : tops) {
-      const auto parent = top.path.parent();
-      looker.look(h, parent, outer_files(h, parent, true));
-    }
     for (const auto& top : tops) looker.above(h, top.path.parent(), path->pod);
     if (!path) continue;
     for (const auto& kata : kata_paths(id, *path)) {

@@ -317,9 +317,8 @@ TEST(Observe, AQuotasPeriodIsReadWhereThereIsAQuota) {
   world.boot();
   const GroupRef pod{"cpu", path(world.pod_group)};
   const auto set = [&](const char* quota) {
-    world.tree.outside([&](CgroupTree& tree) {
-      EXPECT_TRUE(tree.write(pod, "cpu.cfs_quota_us", quota));
-    });
+    world.tree.outside(
+        [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(pod, "cpu.cfs_quota_us", quota)); });
   };
   set("50000");
   EXPECT_EQ(world.observe().group(pod)->file("cpu.cfs_period_us"), "100000");
