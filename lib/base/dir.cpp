@@ -78,9 +78,9 @@ constexpr std::size_t kLongestLine = 1024;
 enum class Source : unsigned char { any, kernel };
 
 /// The kernel fills at most a page at a time, and ends a read before a line that does not fit any
-/// more: one that has left room for any line was the last. So was one that brought what is expected
-/// of a regular file. What is read comes by way of the stack:
-/// most files are small, and who asks keeps many of them.
+/// more: one that has left room for any line was the last. So was one that has brought what is
+/// expected of a regular file. What is read comes by way of the stack: most files are small, and
+/// who asks keeps many of them.
 Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source,
                                 std::size_t expected = 0) {
   const bool kernel = source == Source::kernel;
