@@ -20,7 +20,8 @@ namespace {
 
 /// The largest control file that is worth reading: cgroup.procs of a group with very many tasks.
 constexpr std::size_t kMaxControlFile = std::size_t{16} << 20;
-/// Directories that are held at once: those of a sandbox in eight hierarchies.
+/// Directories that are held at once: those of a sandbox in eight hierarchies. Where descriptors
+/// are short there are none: a look without them takes longer, one without files sees nothing.
 constexpr std::size_t kMostHeld = 64;
 
 /// "'memory:/pod/x' memory.max=123: No space left on device"; `what` may be empty.
@@ -128,7 +129,8 @@ Result<std::shared_ptr<const Dir>> KernelTree::open_group(const GroupRef& group)
                                   : (*top)->dir(group.path.relative());
   if (!opened) return fail_group(opened.error().code, group, "");
   auto dir = std::make_shared<const Dir>(std::move(*opened));
-  if (holding_ && held_.size() < kMostHeld) held_.emplace(group, dir);
+  const bool room = held_.size() < kMostHeld && dir->fd() < first_not_held_;
+  if (holding_ && room) held_.emplace(group, dir);
   return dir;
 }
 

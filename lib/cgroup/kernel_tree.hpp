@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/dir.hpp"
+#include "base/reserve.hpp"
 #include "cgroup/tree.hpp"
 
 namespace kcg {
@@ -61,6 +62,7 @@ class KernelTree final : public CgroupTree {
   Host host_;
   std::string run_root_;
   std::map<std::string, Dir, std::less<>> roots_;  ///< by hierarchy name
+  int first_not_held_ = first_for_looks();         ///< descriptor
   mutable bool holding_ = false;
   mutable std::map<GroupRef, std::shared_ptr<const Dir>> held_;
 };
