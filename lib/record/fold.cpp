@@ -79,11 +79,13 @@ bool all_removed(const Observed& observed, const Report& report) {
          });
 }
 
-void count_unread(Record& record, const Observed& observed, unsigned round) {
-  if (!observed.unread())
-    record.unread.tries = 0;
-  else if (round == 1 || record.unread.tries == 0)
-    ++record.unread.tries;
+void count_unread(Record& record, const Observed& observed, unsigned round, Instant now) {
+  auto& [tries, since] = record.unread;
+  if (!observed.unread()) {
+    record.unread = {};
+  } else if (round == 1 || tries == 0) {
+    if (tries++ == 0) since = now;
+  }
 }
 
 void remember(Record& record, const Observed& observed, const Desired& desired, Instant now) {
@@ -140,7 +142,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   remember(record, observed, desired, now);
   remember_made(record, report);
   remember_place(record, desired);
-  count_unread(record, observed, round);
+  count_unread(record, observed, round, now);
   if (!observed.unread()) follow_vmm(record.vmm, observed, now, wall_seconds);
   out.repairs = count_heals(record, observed, report, round, now);
   count_scope_tries(record, observed, desired, report, now);

@@ -98,6 +98,7 @@ struct Retries {
 /// Value: looks in a row at which something could not be read.
 struct Unread {
   unsigned tries = 0;
+  Instant since{0};  ///< of the first of them
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Unread&) const = default;
 };

@@ -183,6 +183,26 @@ TEST(Fold, WhereNamesAreToldTooThreadsThatNothingNamesNeedNoLook) {
   EXPECT_FALSE(delays_of_looks(one).empty());
 }
 
+/// Three looks may follow each other within milliseconds.
+TEST(Fold, WhatCannotBeReadIsToldWhereItLasts) {
+  Case one;
+  one.observed.unread_processes.emplace_back("cmdline: it hangs");
+  one.want.conditions.push_back({ConditionName::input_unreadable, "cmdline: it hangs"});
+  const auto tells = [&](Instant now) {
+    (void)one.fold(1, now);  // ignored: the record tells
+    return !one.names().empty();
+  };
+  EXPECT_FALSE(tells(kNow));
+  EXPECT_FALSE(tells(kNow + 1ms));
+  EXPECT_FALSE(tells(kNow + 2ms));
+  EXPECT_FALSE(tells(kNow + 499ms));
+  EXPECT_TRUE(tells(kNow + 500ms));
+  one.observed.unread_processes.clear();
+  (void)one.fold(1, kNow + 600ms);
+  one.observed.unread_processes.emplace_back("cmdline: it hangs");
+  EXPECT_FALSE(tells(kNow + 700ms)) << "that is another time";
+}
+
 TEST(Fold, AVmmWithoutVcpusIsLookedAtEverLessOften) {
   Case one;
   for (auto& thread : one.observed.processes[1].threads) {
