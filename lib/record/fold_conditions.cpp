@@ -19,10 +19,8 @@ namespace {
 
 /// Threads that start one after the other look like threads that do not stay where they are.
 constexpr Instant kRestless = std::chrono::seconds(1);
-/// On a busy machine a file may be late: so many looks in a row are nobody's concern.
-constexpr unsigned kUnreadQuiet = 2;
-/// Events may have three looks follow each other while a program is still being executed.
-constexpr Instant kUnreadPatience = std::chrono::milliseconds(500);
+/// On a busy machine a file may be late, and so may be the end of a program's execution.
+constexpr Instant kUnreadPatience = std::chrono::seconds(5);
 
 Condition failure_condition(const StepResult& result) {
   const auto& step = result.step;
@@ -61,8 +59,7 @@ bool told(const Record& record, const StepResult& result, Instant now) {
 bool lasts(const Record& record, const Observed& observed, const Condition& condition,
            Instant now) {
   if (condition.condition == ConditionName::input_unreadable)
-    return !observed.unread() ||
-           (record.unread.tries > kUnreadQuiet && now - record.unread.since >= kUnreadPatience);
+    return !observed.unread() || now - record.unread.since >= kUnreadPatience;
   if (condition.condition != ConditionName::threads_unclassified) return true;
   return record.unrest.vcpuless_since && *record.unrest.vcpuless_since + kVcpuGrace <= now;
 }

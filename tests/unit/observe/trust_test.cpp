@@ -155,7 +155,7 @@ TEST(Observe, ACommandLineThatHangsIsNotEmpty) {
   EXPECT_EQ(observed.first(ProcessRole::vmm), nullptr);
   ASSERT_EQ(observed.unread_processes.size(), 1U);
   EXPECT_NE(observed.unread_processes.front().find("hangs"), std::string::npos);
-  for (int look = 1; look <= 5; ++look) {
+  for (int look = 1; look <= 8; ++look) {
     EXPECT_TRUE(world.record.conditions.empty()) << "it may only be late";
     const auto pass = world.pass();
     ASSERT_TRUE(pass.follow_up.retry_at && *pass.follow_up.retry_at > world.clock.now());
