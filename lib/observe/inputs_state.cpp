@@ -24,7 +24,8 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
 }  // namespace
 
 /// The Go shim keeps a file for each container in a directory of its own beside the sandbox's. One
-/// that cannot be read says nothing: it is half-written, and its end is another event.
+/// that cannot be read says nothing, and is read again: it is half-written, and its end is another
+/// event.
 InputStore::ContainerFiles InputStore::read_containers(const Dir& sandbox,
                                                        const ContainerFiles& before) {
   ContainerFiles files;
@@ -39,7 +40,8 @@ InputStore::ContainerFiles InputStore::read_containers(const Dir& sandbox,
     if (known != before.end()) file = known->second;
     if (file.stamp == *stamp) continue;
     const auto text = sandbox.read(name, kStateFile);
-    file = {*stamp, text ? parse_container_state(*text).value_or("") : ""};
+    auto state = text ? parse_container_state(*text) : forward(text.error());
+    file = state ? ContainerFile{*stamp, std::move(*state)} : ContainerFile{};
   }
   return files;
 }

@@ -101,6 +101,21 @@ TEST_F(Inputs, KataSaysWhichContainersHaveStopped) {
   EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, Stopped{"one"});
 }
 
+/// Two writes within a tick of the kernel's clock leave the same stamp.
+TEST_F(Inputs, WhatWasNotUnderstoodOfAContainerIsReadAgain) {
+  const auto sandbox = root_ / "vc" / "sbs" / "S";
+  const auto file = sandbox / "C" / "persist.json";
+  put(sandbox / "persist.json", R"({"State": "running"})");
+  put(file, R"({"State": "stopped")");
+  const auto written = fs::last_write_time(file);
+  (void)store_->state_changed(id_of("S"));
+  EXPECT_TRUE(store_->inputs(id_of("S")).inputs.kata->stopped.empty());
+  put(file, R"({"State":"stopped"})");
+  fs::last_write_time(file, written);
+  EXPECT_EQ(store_->state_changed(id_of("S")).sandboxes, Ids{id_of("S")});
+  EXPECT_EQ(store_->inputs(id_of("S")).inputs.kata->stopped, std::set<std::string>{"C"});
+}
+
 /// Kata saves all of it for each thing that it does.
 TEST_F(Inputs, WhatKataWritesAgainIsNoNews) {
   const auto sandbox = root_ / "vc" / "sbs" / "S";
