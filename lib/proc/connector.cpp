@@ -109,7 +109,7 @@ int request_events(int fd) {
 }
 
 /// Events are stamped with CLOCK_MONOTONIC, which stands still while the machine sleeps. Rounded
-/// up: an event is never older than it seems.
+/// up: none has happened later than it seems.
 class Stamps final {
  public:
   Stamps() {

@@ -2,6 +2,7 @@
 //
 // Execs, threads and ends of real processes.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -215,7 +216,9 @@ TEST(Connector, TellsWhenItHappened) {
   std::thread([] {}).join();
   const auto after = clock.now();
   std::optional<Instant> at;
+  pollfd heard{connector->fd(), POLLIN, 0};
   while (!at) {
+    ASSERT_EQ(::poll(&heard, 1, 10'000), 1) << "nothing is heard";
     const auto batch = connector->read();
     ASSERT_TRUE(batch) << batch.error().text;
     for (const auto& event : batch->events)
