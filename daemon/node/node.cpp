@@ -50,7 +50,7 @@ void Node::stirred(Pid pid, Instant at) {
   const auto owner = sandboxes.owner(pid);
   auto* entry = owner ? sandboxes.find(*owner) : nullptr;
   if (entry == nullptr) return;
-  if (entry->glance && at < entry->glance->threads_since) return;
+  if (entry->glance && at < entry->glance->seen_since(pid)) return;
   entry->stirred.insert(pid);
   enqueue(*owner, Due::event);
 }

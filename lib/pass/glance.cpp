@@ -25,9 +25,14 @@ void note(ProcessSeen& seen, const std::vector<Thread>& threads) {
   std::sort(seen.threads.begin(), seen.threads.end(), by_key);
 }
 
-ProcessSeen seen_of(const Process& process) {
-  ProcessSeen seen{process.facts.key, process.role, process.hypervisor, {}};
+ProcessSeen seen_of(const Process& process, Instant since) {
+  ProcessSeen seen;
+  seen.key = process.facts.key;
+  seen.role = process.role;
+  seen.hypervisor = process.hypervisor;
   note(seen, process.threads);
+  // What was read of a large one ahead may be older.
+  if (process.threads.size() <= kMostGlanced / 2) seen.since = since;
   return seen;
 }
 
@@ -145,6 +150,7 @@ class Eye final {
 bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
                  const std::set<Pid>& stirred) {
   bool incomplete = false;
+  const auto now = world.clock.now();
   const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
   for (auto& process : glance.processes) {
     const bool vmm = process.role == ProcessRole::vmm;
@@ -152,15 +158,10 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
     Eye eye(world.proc, world.tree.host(), most, process);
     if (!eye.look()) return false;
     note(process, eye.threads());
+    process.since = now;
     incomplete = incomplete || eye.kvm_incomplete();
   }
   return incomplete == glance.kvm_incomplete;
-}
-
-/// Of a large process what was read ahead may be older.
-bool looked_at_at_once(const Observed& observed) {
-  return std::all_of(observed.processes.begin(), observed.processes.end(),
-                     [](const Process& one) { return one.threads.size() <= kMostGlanced / 2; });
 }
 
 UnnamedThreads unnamed_of(const Glance& glance) {
@@ -177,6 +178,13 @@ UnnamedThreads unnamed_of(const Glance& glance) {
 
 }  // namespace
 
+Instant Glance::seen_since(Pid pid) const {
+  const auto seen =
+      std::find_if(processes.begin(), processes.end(),
+                   [pid](const ProcessSeen& process) { return process.key.pid == pid; });
+  return seen == processes.end() ? Instant(0) : seen->since;
+}
+
 std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {
   if (!result.last || result.unfinished) return std::nullopt;
   const auto& last = *result.last;
@@ -187,11 +195,11 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;
   glance.threads_told = observed.threads_told;
-  if (looked_at_at_once(observed)) glance.threads_since = observed.threads_since;
   glance.look_at = result.follow_up.look_at;
   glance.confirm_at = result.follow_up.confirm_at;
   if (glance.confirm_at) glance.moves = moves_of(last.plan);
-  for (const auto& process : observed.processes) glance.processes.push_back(seen_of(process));
+  for (const auto& process : observed.processes)
+    glance.processes.push_back(seen_of(process, observed.threads_since));
   glance.warm = warm_up(observed, want);
   if (!glance.warm.steps.empty())
     glance.warm_until = clock.now() + std::chrono::milliseconds(kYoungMs - observed.vmm_age_ms);
@@ -204,7 +212,6 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
   const bool unnamed_due = record.unnamed.due && *record.unnamed.due <= now;
   if (unnamed_due || !stirred.empty()) {
     if (!all_as_seen(world, config, glance, stirred)) return {};
-    glance.threads_since = now;
     record.unnamed.plan_look(unnamed_of(glance), now);
   }
   if (glance.confirm_at && *glance.confirm_at <= now) {

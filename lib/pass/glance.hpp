@@ -30,6 +30,7 @@ struct ProcessSeen {
   TaskKey key;
   ProcessRole role = ProcessRole::descendant;
   Hypervisor hypervisor = Hypervisor::unknown;
+  Instant since{0};                 ///< what happened to its threads before was seen
   std::vector<ThreadSeen> threads;  ///< ascending by key
 };
 
@@ -38,12 +39,13 @@ struct Glance {
   std::vector<ProcessSeen> processes;
   bool kvm_incomplete = false;
   bool threads_told = false;  ///< new threads and new names are heard of
-  Instant threads_since{0};   ///< what happened to threads before this was seen
   Plan warm;                  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
   std::optional<Instant> look_at;     ///< when there has to be a whole look
   std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
   std::vector<Step> moves;            ///< until then
+  /// ProcessSeen::since; 0: nothing is known of it.
+  [[nodiscard]] Instant seen_since(Pid pid) const;
 };
 
 /// Of processes with more threads a look is taken in parts.
@@ -58,9 +60,9 @@ struct Glanced {
   std::optional<Instant> again;  ///< timer, if all was as seen
 };
 
-/// Looks at the threads of VMMs, and of processes in `stirred`, unless nobody is and nothing that
-/// has no name is due. New threads that are where they belong are noted in `glance`, and in
-/// `record` as threads that nothing names.
+/// Looks at the threads of VMMs, and of processes in `stirred`; if nobody is, and whatever becomes
+/// of a VMM's threads will be heard of, at none. New threads that are where they belong are noted
+/// in `glance`, and in `record` as threads that nothing names.
 [[nodiscard]] Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
                                       const std::set<Pid>& stirred, Record& record);
 

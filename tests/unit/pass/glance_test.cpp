@@ -168,15 +168,24 @@ TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndNothingIsDue) {
   EXPECT_FALSE(look({}).as_seen);
 }
 
-/// What was read of it ahead is older than the look.
-TEST_F(Glancing, SinceWhenALargeProcessWasSeenIsNotKnown) {
+/// What was read of it ahead is older than the look; who was not looked at stays as old.
+TEST_F(Glancing, EachProcessIsAsOldAsItsOwnThreads) {
   settle();
-  EXPECT_EQ(glance_->threads_since, world_->clock.now());
+  const auto since = [&](Pid pid) { return glance_->seen_since(pid); };
+  const auto looked = world_->clock.now();
+  EXPECT_EQ(since(world_->vmm), looked);
+  EXPECT_EQ(since(world_->shim), looked);
+  EXPECT_EQ(since(4711), Instant(0)) << "nobody knows it";
+  world_->clock.advance(milliseconds(1));
+  EXPECT_TRUE(look().as_seen);
+  EXPECT_EQ(since(world_->vmm), world_->clock.now());
+  EXPECT_EQ(since(world_->shim), looked);
   while (world_->proc.tids(world_->vmm)->size() <= kMostGlanced / 2)
     world_->proc.add_thread(world_->vmm, "worker");
   glance_ = glance_after(world_->pass().result, world_->clock);
   ASSERT_TRUE(glance_);
-  EXPECT_EQ(glance_->threads_since, Instant(0));
+  EXPECT_EQ(since(world_->vmm), Instant(0));
+  EXPECT_EQ(since(world_->shim), world_->clock.now());
 }
 
 TEST_F(Glancing, WatchesANewThreadForAWhile) {
