@@ -209,8 +209,7 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
 Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
                         const std::set<Pid>& stirred, Record& record) {
   const auto now = world.clock.now();
-  const bool unnamed_due = record.unnamed.due && *record.unnamed.due <= now;
-  if (unnamed_due || !stirred.empty()) {
+  if (!stirred.empty() || !unnamed_of(glance).all_told()) {
     if (!all_as_seen(world, config, glance, stirred)) return {};
     record.unnamed.plan_look(unnamed_of(glance), now);
   }

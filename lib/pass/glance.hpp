@@ -30,7 +30,7 @@ struct ProcessSeen {
   TaskKey key;
   ProcessRole role = ProcessRole::descendant;
   Hypervisor hypervisor = Hypervisor::unknown;
-  Instant since{0};                 ///< what happened to its threads before was seen
+  Instant since{0};                 ///< its threads are known as of then
   std::vector<ThreadSeen> threads;  ///< ascending by key
 };
 

@@ -82,8 +82,7 @@ void Unnamed::plan_look(UnnamedThreads found, Instant now) {
   }
   threads = std::move(found.keys);
   due.reset();
-  if (threads.empty()) return;
-  if (found.vcpus_have_names && found.told && !found.kvm_incomplete) return;
+  if (threads.empty() || found.all_told()) return;
   const auto age = now - since;
   if (age > milliseconds(500)) {
     if (found.kvm_incomplete)

@@ -126,6 +126,8 @@ struct UnnamedThreads {
   bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
   bool told = false;              ///< new threads and new names are heard of
   void add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu);
+  /// Whatever becomes of them will be heard of.
+  [[nodiscard]] bool all_told() const { return vcpus_have_names && told && !kvm_incomplete; }
 };
 
 /// Value: VMM threads that nothing has named yet.

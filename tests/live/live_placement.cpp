@@ -2,6 +2,12 @@
 //
 // A sandbox appears, and every thread of it is where it belongs: by the kernel's own files and by
 // libcgroup.
+#include <signal.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/text.hpp"
 #include "support/live/fixture.hpp"
 #include "support/live/kernel.hpp"
 #include "support/live/wait.hpp"
@@ -122,6 +128,41 @@ TEST_P(LivePlacement, HotpluggedVcpuFollowsItsEvent) { plugged_vcpus_follow(true
 TEST_P(LivePlacement, HotpluggedVcpuWithoutANameFollowsKvm) {
   KCG_NEEDS_KVM();
   plugged_vcpus_follow(false);
+}
+
+/// Threads of which KVM says that they run a vCPU of this VMM's.
+std::set<int> kvms_vcpus(int vmm) {
+  std::set<int> found;
+  for (const auto& vm : std::filesystem::directory_iterator("/sys/kernel/debug/kvm")) {
+    if (!vm.path().filename().string().starts_with(fmt::format("{}-", vmm))) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(vm))
+      if (const auto tid = parse_pid(trim(slurp(entry.path() / "pid")))) found.insert(*tid);
+  }
+  return found;
+}
+
+/// Neither its thread's birth nor a name tells of it, and KVM tells nobody.
+TEST_P(LivePlacement, AVcpuThatRunsLateAndHasNoNameIsFound) {
+  KCG_NEEDS_KVM();
+  const auto sandbox =
+      node_->sandbox({.names = true, .light = true, .standin = {{"KVM", "1"}, {"LATE_VCPU", "1"}}});
+  sandbox->start();
+  ASSERT_EQ(settle(*sandbox), "");
+  let_it_run();
+  const auto truth = sandbox->truth();
+  ASSERT_EQ(::kill(truth.vmm, SIGWINCH), 0);
+  std::set<int> vcpus;
+  EXPECT_TRUE(wait_until([&] { return (vcpus = kvms_vcpus(truth.vmm)).size() == 2; }));
+  const auto all_in = [&] {
+    for (const auto& thread : threads_of(truth.vmm))
+      if (vcpus.contains(thread.tid) &&
+          thread.groups.at(v1() ? "cpu" : "") != sandbox->group() + "/vcpu")
+        return false;
+    return true;
+  };
+  EXPECT_TRUE(wait_until(all_in));
+  sandbox->end();
+  EXPECT_EQ(gone(*sandbox), "");
 }
 
 TEST_P(LivePlacement, TwoSandboxesOfOnePodAndOthersDoNotMix) {

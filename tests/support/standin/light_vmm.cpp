@@ -6,8 +6,8 @@
 // memory: each runs once, so that KVM knows its thread. With STANDIN_NOISE_US it has one thread
 // more, which names itself that often; with STANDIN_CHURN_US one that starts another that often,
 // which names itself and ends; with STANDIN_IDLE_THREADS so many more without a name; with
-// STANDIN_SLOW_FILE, a file on a file system that can be made to hang, SIGUSR1 hangs one of its
-// threads.
+// STANDIN_LATE_VCPU one vCPU more, which runs at SIGWINCH; with STANDIN_SLOW_FILE, a file on a file
+// system that can be made to hang, SIGUSR1 hangs one of its threads.
 #include <fcntl.h>
 #include <linux/kvm.h>
 #include <pthread.h>
@@ -57,13 +57,47 @@ void* idle(void* name) {
 
 int vm = -1;  ///< of KVM
 
+/// `name`: null, or at most 15 characters that live as long as the thread.
+void start_thread(char* name, void* (*act)(void*) = idle) {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kStack);
+  pthread_t thread;
+  if (::pthread_create(&thread, &attributes, act, name) == 0) ::pthread_detach(thread);
+  ::pthread_attr_destroy(&attributes);
+}
+
+int make_vcpu() {
+  static std::atomic<unsigned long> next{0};
+  return ::ioctl(vm, KVM_CREATE_VCPU, next++);
+}
+
+[[noreturn]] void run(int vcpu) {
+  (void)::ioctl(vcpu, KVM_RUN, 0);  // ignored: it ran as far as it can
+  for (;;) ::pause();
+}
+
 /// A vCPU of KVM that has run, to its first instruction, which is nowhere; its name says which.
 void* run_vcpu(void* name) {
   if (name != nullptr) ::pthread_setname_np(::pthread_self(), static_cast<const char*>(name));
-  static std::atomic<unsigned long> next{0};
-  const int vcpu = ::ioctl(vm, KVM_CREATE_VCPU, next++);
-  (void)::ioctl(vcpu, KVM_RUN, 0);  // ignored: it ran as far as it can
-  for (;;) ::pause();
+  run(make_vcpu());
+}
+
+int late_vcpu = -1;  ///< KVM knows it from the start, and its thread from SIGWINCH on
+
+sigset_t sigwinch() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGWINCH);
+  return signals;
+}
+
+/// The signal is blocked in all threads.
+void* run_late_vcpu(void*) {
+  const sigset_t signals = sigwinch();
+  int signal = 0;
+  while (::sigwait(&signals, &signal) != 0) continue;
+  run(late_vcpu);
 }
 
 /// A hostile guest's: names itself every so many microseconds, for ever.
@@ -73,16 +107,6 @@ void* rename_itself(void* pause_us) {
     ::pthread_setname_np(::pthread_self(), "noise");
     ::nanosleep(&pause, nullptr);
   }
-}
-
-/// `name`: null, or at most 15 characters that live as long as the thread.
-void start_thread(char* name, void* (*act)(void*) = idle) {
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, kStack);
-  pthread_t thread;
-  if (::pthread_create(&thread, &attributes, act, name) == 0) ::pthread_detach(thread);
-  ::pthread_attr_destroy(&attributes);
 }
 
 void* come_and_go(void*) {
@@ -130,6 +154,12 @@ int main(int argc, char** argv) {
                0);  // ignored: who measures it tells that it has no RAM
   if (std::getenv("STANDIN_KVM") != nullptr)
     vm = ::ioctl(::open("/dev/kvm", O_RDWR | O_CLOEXEC), KVM_CREATE_VM, 0);
+  if (std::getenv("STANDIN_LATE_VCPU") != nullptr) {
+    const sigset_t signals = sigwinch();
+    (void)::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // ignored: cannot fail
+    late_vcpu = make_vcpu();
+    start_thread(nullptr, run_late_vcpu);
+  }
   if (wanted.iothread != nullptr) start_named("IO " + std::string(wanted.iothread));
   for (int cpu = 0; cpu < wanted.vcpus; ++cpu)
     start_named("CPU " + std::to_string(cpu) + "/KVM", vm < 0 ? idle : run_vcpu);

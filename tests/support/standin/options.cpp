@@ -72,6 +72,7 @@ Environment (default):
                               (it is truncated and rewritten in place)
   STANDIN_QMP=1               0: the program has no QMP (light stand-in of a VMM)
   STANDIN_KVM=                set: the vCPUs of a light stand-in are KVM's
+  STANDIN_LATE_VCPU=          set: it has one vCPU more, without a name, which runs at SIGWINCH
 )";
 
 std::optional<std::string> env(const char* name) {

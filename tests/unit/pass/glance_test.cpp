@@ -128,6 +128,15 @@ TEST_F(Confirming, IsDoneOnceAndThenNamesTellAll) {
   EXPECT_TRUE(look().as_seen) << "whoever moves it is heard";
 }
 
+/// The pass that moves has planned nothing for whom nothing names.
+TEST_F(Confirming, LooksForThoseThatNothingNamesFromThenOn) {
+  place(HierarchyMode::v2);
+  world_->clock.advance(kAfter);
+  EXPECT_FALSE(world_->record.unnamed.due);
+  EXPECT_TRUE(look({}).as_seen);
+  EXPECT_TRUE(world_->record.unnamed.due);
+}
+
 TEST_F(Confirming, ANewThreadOfAProcessThatWasMovedIsWithItAndOneThatEndedIsMissedByNobody) {
   place(HierarchyMode::v2);
   world_->proc.exit_thread(world_->proc.add_thread(world_->shim));
@@ -158,13 +167,18 @@ TEST_F(Glancing, ManyThreadsAreNotGlancedAt) {
   EXPECT_FALSE(look().as_seen);
 }
 
-TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndNothingIsDue) {
-  settle();
-  world_->record.unnamed.due = world_->clock.now() + milliseconds(4);
+TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndAllIsTold) {
+  Scenario scenario;
+  scenario.thread_names = true;
+  settle(scenario);
   world_->proc.on_read([] { return EACCES; });
+  glance_->threads_told = true;
   EXPECT_TRUE(look({}).as_seen);
-  EXPECT_EQ(look({}).again, world_->record.unnamed.due);
-  world_->clock.advance(milliseconds(4));
+  EXPECT_FALSE(look().as_seen);
+  glance_->kvm_incomplete = true;
+  EXPECT_FALSE(look({}).as_seen) << "KVM tells nobody when one more runs";
+  glance_->kvm_incomplete = false;
+  glance_->threads_told = false;
   EXPECT_FALSE(look({}).as_seen);
 }
 
