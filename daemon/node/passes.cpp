@@ -90,6 +90,8 @@ bool Passes::glance(const SandboxId& id, Due why) {
   if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
   const auto seen =
       look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred, entry->record);
+  if (node_.world.log.enabled(LogLevel::debug))
+    node_.world.log.debug(fmt::format("sandbox '{}': glance", id.str()));
   if (!seen.as_seen) return false;
   entry->news.reset();
   entry->stirred.clear();

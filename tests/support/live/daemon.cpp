@@ -131,6 +131,14 @@ unsigned Daemon::looks(const std::string& id) const {
   return sum;
 }
 
+unsigned Daemon::glances(const std::string& id) const {
+  const auto text = log();
+  const auto all = lines(text);
+  const auto glance = fmt::format("sandbox '{}': glance", id);
+  return static_cast<unsigned>(std::count_if(
+      all.begin(), all.end(), [&](std::string_view line) { return line.ends_with(glance); }));
+}
+
 std::string Daemon::standing_complaints() const {
   std::string found;
   const auto text = log();
