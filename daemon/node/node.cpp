@@ -70,9 +70,17 @@ void Node::enqueue(const SandboxId& id, Due why) {
 void Node::absorb(const InputChange& change) {
   for (const auto& id : change.sandboxes) {
     if (looked && sandboxes.find(id) == nullptr) rest(sandboxes.get(id), kRestBeforeVmm);
-    changed(id);
+    if (!still_wanted(id)) changed(id);
   }
   read_later();
+}
+
+/// Where a look is to come anyway it is not worth its price to ask.
+bool Node::still_wanted(const SandboxId& id) {
+  auto* entry = sandboxes.find(id);
+  auto* last = recent.find(id);
+  if (entry == nullptr || last == nullptr || entry->look_due || entry->change_due) return false;
+  return kcg::still_wanted(config, inputs.inputs(id), *last, entry->record);
 }
 
 void Node::read_later() {

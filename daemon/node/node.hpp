@@ -14,6 +14,7 @@
 #include "daemon/node/chronicle.hpp"
 #include "daemon/node/latencies.hpp"
 #include "daemon/node/overheads.hpp"
+#include "daemon/node/recent_looks.hpp"
 #include "daemon/node/registrations.hpp"
 #include "daemon/node/sandboxes.hpp"
 #include "daemon/node/scheduler.hpp"
@@ -62,8 +63,8 @@ struct Node final {
   /// A thread of this process was born, or named itself: if that is all, a glance will do, and
   /// nothing at all where its threads were looked at after that.
   void stirred(Pid pid, Instant at);
-  /// What files say has changed. One that is half-written is read again soon, and told of when it
-  /// stays so.
+  /// What files say has changed. Who it concerns is looked at, unless nothing comes of it. One that
+  /// is half-written is read again soon, and told of when it stays so.
   void absorb(const InputChange& change);
   /// A process calls itself the shim of this sandbox; the next pass drops whoever is not proven.
   /// False: nothing else is known of this id.
@@ -73,6 +74,7 @@ struct Node final {
   Config config;
   InputStore inputs;
   Sandboxes sandboxes;
+  RecentLooks recent;
   Registrations registrations;
   Scheduler scheduler;
   Turns turns;
@@ -87,6 +89,7 @@ struct Node final {
 
  private:
   void enqueue(const SandboxId& id, Due why);
+  [[nodiscard]] bool still_wanted(const SandboxId& id);
   void read_later();
 
   std::optional<Instant> reading_at_;

@@ -60,7 +60,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  const auto result = run(id, why, entry, assembled);
+  auto result = run(id, why, entry, assembled);
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
@@ -80,6 +80,8 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (result.follow_up.forget && !known) forget(id);
   if (result.last) collect_registration(id, result.last->observed);
   node_.waiters.passed(id, result.steps, result.failed_step, open);
+  if (result.last && node_.sandboxes.find(id) != nullptr)
+    node_.recent.keep(id, last_look(std::move(*result.last), assembled.conditions));
 }
 
 /// Whether a glance at the threads has found all as it was, and nothing else asks for a look.
@@ -188,6 +190,7 @@ void Passes::forget(const SandboxId& id) {
   if (entry == nullptr) return node_.waiters.forget(id);
   const bool published = entry->published;
   node_.scheduler.forget(id);
+  node_.recent.drop(id);
   node_.world.store.forget_creation(id);  // a scope that was asked for and never came
   for (const Pid pid : node_.sandboxes.drop(id)) node_.world.proc.forget(pid);
   give_memory_back();

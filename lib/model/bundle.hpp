@@ -127,6 +127,7 @@ struct SandboxInputs {
     const bool podded = registration && !registration->pod.uid.empty();
     return !podded && (!bundle || bundle->type == BundleType::single);
   }
+  bool operator==(const SandboxInputs&) const = default;
 };
 
 }  // namespace kcg

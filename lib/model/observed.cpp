@@ -11,11 +11,14 @@ bool carries_mark(const Observed& observed) {
   });
 }
 
-bool vmm_started(const Observed& observed) {
-  if (observed.assumed) return true;
-  if (observed.first(ProcessRole::vmm) != nullptr) return true;
-  const auto& kata = observed.inputs.kata;
+bool vmm_elsewhere(const SandboxInputs& inputs) {
+  const auto& kata = inputs.kata;
   return kata && (kata->hypervisor == "dragonball" || kata->hypervisor == "remote");
+}
+
+bool vmm_started(const Observed& observed) {
+  return observed.assumed || observed.first(ProcessRole::vmm) != nullptr ||
+         vmm_elsewhere(observed.inputs);
 }
 
 }  // namespace kcg

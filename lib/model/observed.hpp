@@ -112,8 +112,10 @@ struct Observed {
 /// True when a group of this sandbox is known that carries our mark.
 [[nodiscard]] bool carries_mark(const Observed& observed);
 
-/// True once the layout is to be fixed: the VMM executed, or (it lives inside the shim, or
-/// elsewhere) Kata's state says so.
+/// True where Kata's state says that the VMM lives inside the shim, or on another node.
+[[nodiscard]] bool vmm_elsewhere(const SandboxInputs& inputs);
+
+/// True once the layout is to be fixed: the VMM executed, or lives elsewhere.
 [[nodiscard]] bool vmm_started(const Observed& observed);
 
 }  // namespace kcg

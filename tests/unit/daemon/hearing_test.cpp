@@ -136,6 +136,31 @@ TEST_F(Hearing, WhatIsContestedIsTriedAgainWhenSomebodyAsks) {
   EXPECT_FALSE(taken_away()) << "it is counted anew";
 }
 
+/// Kata writes it some eight times in a sandbox's life.
+TEST_F(Hearing, KatasWordOfWhichNothingComesIsNoReasonToLook) {
+  const auto file = std::filesystem::path(directory()) / "vc" / "sbs" / "x" / "persist.json";
+  std::filesystem::create_directories(file.parent_path());
+  const auto says = [&](const char* text) {
+    follower_.looks = 0;
+    std::ofstream(file) << text;
+    reconciler_->hint({HintKind::kata_state, "x", 0});
+    return looks_later();
+  };
+  const Pid vmm = placed();
+  EXPECT_EQ(says(R"({"State": "ready"})"), 0U);
+  EXPECT_EQ(says(""), 0U) << "half-written";
+  EXPECT_EQ(says(R"({"State": "paused"})"), 0U);
+  EXPECT_EQ(says(R"({"HypervisorState": {"Type": "remote"}})"), 1U);
+  EXPECT_EQ(says(R"({"State": "ready"})"), 1U) << "what was seen then says nothing";
+  look_by(HintKind::process_end, vmm);
+  EXPECT_EQ(says(R"({"State": "paused"})"), 0U);
+  EXPECT_EQ(says(R"({"State": "running"})"), 1U) << "what runs without a pod has a container now";
+  std::filesystem::remove(file);
+  follower_.looks = 0;
+  reconciler_->hint({HintKind::kata_state, "x", 0});
+  EXPECT_EQ(looks_later(), 1U) << "it is over";
+}
+
 TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
   tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1");
   start();

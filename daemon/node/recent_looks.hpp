@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was seen of the sandboxes that were looked at last (L8, pure): of so many, since it is some
+// 20 KiB of each. Those that have just begun are among them.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <utility>
+
+#include "model/ids.hpp"
+#include "pass/reconsider.hpp"
+
+namespace kcg {
+
+/// Resource: see the head of the file.
+class RecentLooks final {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  /// Takes the place of an earlier one of this sandbox, or of the oldest of all.
+  void keep(const SandboxId& id, LastLook look);
+  /// nullptr: there is none.
+  [[nodiscard]] LastLook* find(const SandboxId& id);
+  void drop(const SandboxId& id);
+  [[nodiscard]] std::size_t size() const { return looks_.size(); }
+
+ private:
+  std::list<std::pair<SandboxId, LastLook>> looks_;  ///< oldest first
+};
+
+}  // namespace kcg

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/reconsider.hpp"
+
+#include <utility>
+
+#include "plan/desired.hpp"
+
+namespace kcg {
+
+namespace {
+
+/// Its VMM runs, as a process of its own: whether it does, or has ended, is no question to Kata.
+bool runs(const Observed& observed, const Record& record) {
+  return observed.first(ProcessRole::vmm) != nullptr && !vmm_elsewhere(observed.inputs) &&
+         !record.vmm.ended;
+}
+
+Desired underived(Desired want) {
+  want.explanations.clear();
+  return want;
+}
+
+}  // namespace
+
+LastLook last_look(Round round, std::vector<Condition> said) {
+  return {std::move(round.observed), underived(std::move(round.want)), std::move(said)};
+}
+
+bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {
+  auto& observed = last.observed;
+  if (!runs(observed, record) || now.conditions != last.said) return false;
+  if (!now.inputs.kata || vmm_elsewhere(now.inputs)) return false;
+  observed.inputs.kata = now.inputs.kata;
+  if (observed.inputs != now.inputs) return false;
+  if (underived(desired(config, observed)) != last.want) return false;
+  record.vmm.state_seen = true;
+  return true;
+}
+
+}  // namespace kcg
