@@ -56,16 +56,11 @@ struct Bundle {
 
 /// Value: Kata's own record of a sandbox (persist.json of the Go shim, state.json of runtime-rs).
 struct KataState {
-  std::string file;  ///< where it was read, "" if unknown
-  std::string sandbox_id;
+  std::string file;   ///< where it was read, "" if unknown
   std::string state;  ///< "running", "stopped", ... as written
   std::optional<bool> sandbox_cgroup_only;
   std::optional<bool> vcpus_pinning;
-  std::string sandbox_cgroup_path;   ///< verbatim: "/a/kata_x" or "slice:prefix:id"
-  std::string overhead_cgroup_path;  ///< verbatim
-  std::string hypervisor;            ///< "qemu", "clh", "dragonball", "remote", ... verbatim
-  std::optional<Pid> vmm_pid;
-  std::optional<Pid> virtiofsd_pid;
+  std::string hypervisor;             ///< "qemu", "clh", "dragonball", "remote", ... verbatim
   std::uint64_t boot_memory_mib = 0;  ///< 0 = unknown
   std::uint64_t hotplugged_memory_mib = 0;
   std::map<std::string, Resources> containers;  ///< by container id, as updated

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kata's own state files. Every field may be absent: versions differ, and a sandbox that is being
-// made has not written all of them.
+// What decides something, of Kata's own state files. Every field may be absent: versions differ,
+// and a sandbox that is being made has not written all of them.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -12,15 +12,6 @@
 namespace kcg {
 
 namespace {
-
-/// 0 and below are how both runtimes say "none".
-std::optional<Pid> pid(const JsonView& view, const char* key) {
-  const auto value = view.i64(key);
-  if (!value || *value <= 0) return std::nullopt;
-  if (*value <= std::numeric_limits<Pid>::max()) return static_cast<Pid>(*value);
-  view.problem(key, "larger than any pid");
-  return std::nullopt;
-}
 
 /// Both runtimes hold sizes in 32 bits; more is damage, and would overflow as bytes.
 std::uint64_t mebibytes(const JsonView& view, const char* key) {
@@ -40,15 +31,10 @@ KataState read_go(const JsonView& top) {
   const auto config = top.object("Config");
   const auto hypervisor = top.object("HypervisorState");
   KataState state;
-  state.sandbox_id = top.text("SandboxContainer").value_or("");
   state.state = top.text("State").value_or("");
   state.sandbox_cgroup_only = config.boolean("SandboxCgroupOnly");
   state.vcpus_pinning = config.boolean("EnableVCPUsPinning");
-  state.sandbox_cgroup_path = top.text("SandboxCgroupPath").value_or("");
-  state.overhead_cgroup_path = top.text("OverheadCgroupPath").value_or("");
   state.hypervisor = first_of(hypervisor.text("Type"), config.text("HypervisorType"));
-  state.vmm_pid = pid(hypervisor, "Pid");
-  state.virtiofsd_pid = pid(hypervisor, "VirtiofsDaemonPid");
   state.boot_memory_mib = mebibytes(config.object("HypervisorConfig"), "MemorySize");
   state.hotplugged_memory_mib = mebibytes(hypervisor, "HotpluggedMemory");
   for (const auto& container : config.objects("ContainerConfigs")) {
@@ -64,14 +50,9 @@ KataState read_rs(const JsonView& top) {
   const auto cgroup = top.object("resource").object("cgroup_state");
   const auto hypervisor = top.object("hypervisor");
   KataState state;
-  state.sandbox_id = hypervisor.text("id").value_or("");
   state.sandbox_cgroup_only = cgroup.boolean("sandbox_cgroup_only");
   state.vcpus_pinning = cgroup.boolean("enable_vcpus_pinning");
-  state.sandbox_cgroup_path = cgroup.text("path").value_or("");
-  state.overhead_cgroup_path = cgroup.text("overhead_path").value_or("");
   state.hypervisor = hypervisor.text("hypervisor_type").value_or("");
-  state.vmm_pid = pid(hypervisor, "pid");
-  state.virtiofsd_pid = pid(hypervisor, "virtiofs_daemon_pid");
   state.boot_memory_mib = mebibytes(hypervisor.object("config"), "default_memory");
   return state;
 }

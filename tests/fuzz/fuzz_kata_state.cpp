@@ -10,8 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require_good_text(state.error());
       continue;
     }
-    require(state->vmm_pid.value_or(1) > 0, "a pid is positive");
-    require(state->virtiofsd_pid.value_or(1) > 0, "a pid is positive");
     require(state->boot_memory_mib <= UINT32_MAX, "memory fits into bytes");
     require(state->hotplugged_memory_mib <= UINT32_MAX, "memory fits into bytes");
     require(!state->containers.contains(""), "a container has an id");

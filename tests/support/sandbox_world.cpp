@@ -108,7 +108,6 @@ void SandboxWorld::make_inputs() {
   for (unsigned i = 0; !scenario.pod_less && i < scenario.containers; ++i)
     assembled.inputs.containers.push_back(container_bundle(scenario, i, parent));
   KataState kata;
-  kata.sandbox_id = id;
   kata.state = "running";
   kata.hypervisor = "qemu";
   kata.sandbox_cgroup_only = scenario.kata_only;
