@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was seen of the sandboxes that were looked at last (L8, pure): of so many, since it is some
-// 20 KiB of each. Those that have just begun are among them.
+// What was seen of the sandboxes that were looked at last (L8, pure): of so many, since it is 20 to
+// 45 KiB of each. Those that have just begun are among them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace kcg {
 /// Resource: see the head of the file.
 class RecentLooks final {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 32;
 
   /// Takes the place of an earlier one of this sandbox, or of the oldest of all.
   void keep(const SandboxId& id, LastLook look);
