@@ -20,13 +20,7 @@ Desired underived(Desired want) {
   return want;
 }
 
-}  // namespace
-
-LastLook last_look(Round round, std::vector<Condition> said) {
-  return {std::move(round.observed), underived(std::move(round.want)), std::move(said)};
-}
-
-bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {
+bool asked(const Config& config, const Assembled& now, LastLook& last, Record& record) {
   auto& observed = last.observed;
   if (!runs(observed, record) || now.conditions != last.said) return false;
   if (!now.inputs.kata || vmm_elsewhere(now.inputs)) return false;
@@ -35,6 +29,20 @@ bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Re
   if (underived(desired(config, observed)) != last.want) return false;
   record.vmm.state_seen = true;
   return true;
+}
+
+}  // namespace
+
+LastLook last_look(Round round, std::vector<Condition> said) {
+  return {std::move(round.observed), underived(std::move(round.want)), std::move(said)};
+}
+
+bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {
+  try {
+    return asked(config, now, last, record);
+  } catch (...) {
+    return false;  // a look fails likewise, and tells why
+  }
 }
 
 }  // namespace kcg
