@@ -81,7 +81,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (result.last) collect_registration(id, result.last->observed);
   node_.waiters.passed(id, result.steps, result.failed_step, open);
   if (result.last && node_.sandboxes.find(id) != nullptr)
-    node_.recent.keep(id, last_look(std::move(*result.last), assembled.conditions));
+    node_.recent.keep(id, last_look(std::move(*result.last), entry.record, assembled.conditions));
 }
 
 /// Whether a glance at the threads has found all as it was, and nothing else asks for a look.

@@ -33,7 +33,8 @@ bool asked(const Config& config, const Assembled& now, LastLook& last, Record& r
 
 }  // namespace
 
-LastLook last_look(Round round, std::vector<Condition> said) {
+LastLook last_look(Round round, const Record& record, std::vector<Condition> said) {
+  round.observed.fixed = record.fixed;  // by this look, where its VMM had executed
   return {std::move(round.observed), underived(std::move(round.want)), std::move(said)};
 }
 

@@ -24,8 +24,8 @@ struct LastLook {
   std::vector<Condition> said;  ///< Assembled::conditions
 };
 
-/// Of a pass that was finished.
-[[nodiscard]] LastLook last_look(Round round, std::vector<Condition> said);
+/// Of a pass that was finished; `record` as it is after that.
+[[nodiscard]] LastLook last_look(Round round, const Record& record, std::vector<Condition> said);
 
 /// True: nothing but Kata's word has changed, and that look would have wanted the same. Then `last`
 /// and `record` know Kata's word.

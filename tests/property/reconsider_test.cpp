@@ -79,7 +79,7 @@ TEST(Reconsider, FindsNothingToDoWhereALookWouldNot) {
       (void)world.pass();  // ignored: what it leaves to do is found by the look below
       world.end_jobs();
     }
-    auto last = last_look(world.pass().last(), world.assembled.conditions);
+    auto last = last_look(world.pass().last(), world.record, world.assembled.conditions);
     for (int words = 0; words < 6; ++words) {
       if (random.chance(50)) happen(random, world);
       const auto before = world.assembled.inputs.kata;
@@ -93,7 +93,7 @@ TEST(Reconsider, FindsNothingToDoWhereALookWouldNot) {
         EXPECT_EQ(with.want.history, without.want.history);
       } else {
         ++something;
-        last = last_look(world.pass().last(), world.assembled.conditions);
+        last = last_look(world.pass().last(), world.record, world.assembled.conditions);
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -21,7 +22,9 @@ class Reconsidering : public testing::Test {
     for (int passes = 0; passes < 3; ++passes) look();
     ASSERT_TRUE(world_->record.fixed);
   }
-  void look() { last_ = last_look(world_->pass().last(), world_->assembled.conditions); }
+  void look() {
+    last_ = last_look(world_->pass().last(), world_->record, world_->assembled.conditions);
+  }
   [[nodiscard]] bool still_wanted() {
     auto& w = *world_;
     return kcg::still_wanted(w.scenario.config, w.assembled, *last_, w.record);
@@ -84,6 +87,18 @@ TEST_F(Reconsidering, ThereIsNoAnswerWithoutAVmmOfItsOwn) {
   look();
   world_->record.vmm.ended.reset();
   EXPECT_FALSE(still_wanted());
+}
+
+/// The look that fixed it knew nothing of that yet.
+TEST_F(Reconsidering, WhatKataSaysOfALayoutThatIsFixedIsNothing) {
+  world_.emplace(Scenario{});
+  kata(*world_).sandbox_cgroup_only.reset();
+  world_->confirm_after = std::chrono::milliseconds(20);
+  world_->boot();
+  look();
+  ASSERT_TRUE(world_->record.fixed);
+  kata(*world_).sandbox_cgroup_only = true;
+  EXPECT_TRUE(still_wanted());
 }
 
 /// Kata's state goes before its groups do: then the end of its VMM was meant.
