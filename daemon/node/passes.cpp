@@ -80,8 +80,11 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (result.follow_up.forget && !known) forget(id);
   if (result.last) collect_registration(id, result.last->observed);
   node_.waiters.passed(id, result.steps, result.failed_step, open);
-  if (result.last && node_.sandboxes.find(id) != nullptr)
-    node_.recent.keep(id, last_look(std::move(*result.last), entry.record, assembled.conditions));
+  if (!result.last || node_.sandboxes.find(id) == nullptr) return;
+  if (auto look = last_look(std::move(*result.last), entry.record, assembled.conditions))
+    node_.recent.keep(id, std::move(*look));
+  else
+    node_.recent.drop(id);
 }
 
 /// Whether a glance at the threads has found all as it was, and nothing else asks for a look.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/reconsider.hpp"
 
+#include <cstddef>
 #include <utility>
 
+#include "pass/glance.hpp"
 #include "plan/desired.hpp"
 
 namespace kcg {
@@ -13,6 +15,12 @@ namespace {
 bool runs(const Observed& observed, const Record& record) {
   return observed.first(ProcessRole::vmm) != nullptr && !vmm_elsewhere(observed.inputs) &&
          !record.vmm.ended;
+}
+
+std::size_t tasks_of(const Observed& observed) {
+  std::size_t count = observed.foreign.size();
+  for (const auto& process : observed.processes) count += process.threads.size();
+  return count;
 }
 
 Desired underived(Desired want) {
@@ -33,9 +41,10 @@ bool asked(const Config& config, const Assembled& now, LastLook& last, Record& r
 
 }  // namespace
 
-LastLook last_look(Round round, const Record& record, std::vector<Condition> said) {
+std::optional<LastLook> last_look(Round round, const Record& record, std::vector<Condition> said) {
+  if (tasks_of(round.observed) > kMostGlanced) return std::nullopt;
   round.observed.fixed = record.fixed;  // by this look, where its VMM had executed
-  return {std::move(round.observed), underived(std::move(round.want)), std::move(said)};
+  return LastLook{std::move(round.observed), underived(std::move(round.want)), std::move(said)};
 }
 
 bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {

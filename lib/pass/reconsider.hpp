@@ -5,6 +5,7 @@
 // no look is needed; what there is to do is found by a look.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "identify/recognise.hpp"
@@ -24,8 +25,10 @@ struct LastLook {
   std::vector<Condition> said;  ///< Assembled::conditions
 };
 
-/// Of a pass that was finished; `record` as it is after that.
-[[nodiscard]] LastLook last_look(Round round, const Record& record, std::vector<Condition> said);
+/// Of a pass that was finished; `record` as it is after that. nullopt: there are so many tasks
+/// that another look is no dearer than to keep them all, and to think of each.
+[[nodiscard]] std::optional<LastLook> last_look(Round round, const Record& record,
+                                                std::vector<Condition> said);
 
 /// True: nothing but Kata's word has changed, and that look would have wanted the same. Then `last`
 /// and `record` know Kata's word.

@@ -13,7 +13,7 @@ namespace kcg::live {
 namespace {
 
 /// Each step of a shim's and a VMM's start and end, and a look that finds nothing left after each.
-/// Five or six on an idle machine; where all takes longer, less is looked at together.
+/// Three to five on an idle machine; where all takes longer, less is looked at together.
 constexpr unsigned kMostLooks = 7;
 /// At threads that are born while a look is taken, and at whether the moves hold: two to four.
 /// Those that nothing but time asks for would be nine.

@@ -85,7 +85,7 @@ TEST(Reconsider, FindsNothingToDoWhereALookWouldNot) {
       const auto before = world.assembled.inputs.kata;
       const auto without = world.look();
       world.assembled.inputs.kata = spoken(random, world, before.value_or(*first_word));
-      if (still_wanted(world.scenario.config, world.assembled, last, world.record)) {
+      if (still_wanted(world.scenario.config, world.assembled, *last, world.record)) {
         ++nothing;
         const auto with = world.look();
         EXPECT_EQ(with.plan, without.plan);

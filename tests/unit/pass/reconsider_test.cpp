@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "pass/glance.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -87,6 +88,16 @@ TEST_F(Reconsidering, ThereIsNoAnswerWithoutAVmmOfItsOwn) {
   look();
   world_->record.vmm.ended.reset();
   EXPECT_FALSE(still_wanted());
+}
+
+/// A guest can make its VMM have thousands.
+TEST_F(Reconsidering, SoManyThreadsAreNotKept) {
+  settle({});
+  ASSERT_TRUE(last_);
+  while (world_->proc.tids(world_->vmm)->size() <= kMostGlanced)
+    world_->proc.add_thread(world_->vmm, "worker");
+  look();
+  EXPECT_FALSE(last_);
 }
 
 /// The look that fixed it knew nothing of that yet.
