@@ -60,7 +60,7 @@ void Reconciler::job_hint(const std::string& unit, const std::string& problem) {
   const auto id = node_.sandboxes.answered(unit);
   auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
   if (entry == nullptr) return;
-  end_job(entry->record, unit, problem);
+  end_job(entry->record, unit, problem, node_.world.clock.now());
   node_.dirty(*id, Due::change);
 }
 

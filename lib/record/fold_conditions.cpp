@@ -27,7 +27,6 @@ Condition failure_condition(const StepResult& result) {
   const auto text =
       fmt::format("{} {}: {}", name(step.operation), step.group.path.str(), result.text);
   if (result.stranger) return {ConditionName::stranger_moved, text};
-  if (by_systemd(step)) return {ConditionName::scope_failed, text};
   if (is<op::Device>(step)) return {ConditionName::device_policy_not_carried, text};
   const bool no_file = is<op::Limit>(step) && result.code == errnos::kNotThere;
   if (is<op::Enable>(step) || no_file) return {ConditionName::controller_missing, text};
@@ -51,6 +50,7 @@ bool may_pass(const Record& record, const StepResult& result, Instant now) {
 bool told(const Record& record, const StepResult& result, Instant now) {
   if (result.stranger) return true;
   if (result.outcome != Outcome::failed || overtaken(result) || still_busy(result)) return false;
+  if (by_systemd(result.step)) return false;  // scope_condition() does
   if (too_early(result) && record.retries.moves <= kMoveTries) return false;
   return !may_pass(record, result, now);
 }
@@ -97,7 +97,7 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
                      "more than {} s",
                      kRounds,
                      std::chrono::duration_cast<std::chrono::seconds>(kRestless).count())});
-  for (auto& found : {scope_condition(record, desired, report), contest_condition(record),
+  for (auto& found : {scope_condition(record, desired, now), contest_condition(record),
                       vmm_end_condition(record, observed, now)})
     if (found) conditions.push_back(*found);
   return conditions;

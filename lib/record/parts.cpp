@@ -43,8 +43,9 @@ std::optional<Instant> VmmLife::wake(Instant now) const {
 }
 
 std::optional<Instant> ScopeTries::wake(Instant now) const {
-  if (pending) return asked + kJobTimeout;
-  return tries > 0 ? std::optional(std::max(due, now)) : std::nullopt;
+  const auto told = told_from ? still_ahead(*told_from, now) : std::nullopt;
+  if (pending) return earlier(asked + kJobTimeout, told);
+  return tries > 0 ? earlier(std::max(due, now), told) : std::nullopt;
 }
 
 std::optional<Instant> Retries::wake(Instant now) const {

@@ -82,6 +82,8 @@ struct ScopeTries {
   Instant asked{0};
   Instant due{0};       ///< not asked again before
   std::string problem;  ///< why it was not done, in systemd's words
+  /// From then on it is said: a refusal at once, what only takes long after a while.
+  std::optional<Instant> told_from;
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const ScopeTries&) const = default;
 };

@@ -8,6 +8,7 @@
 
 #include "kernel/unit_properties.hpp"
 #include "layout/scope.hpp"
+#include "model/errnos.hpp"
 
 namespace kcg {
 
@@ -18,6 +19,8 @@ using std::chrono::seconds;
 
 constexpr Instant kFirstDelay = seconds(1);
 constexpr Instant kLongestDelay = minutes(10);
+/// As long as systemd takes to reload, or to be back on the bus, on a busy machine.
+constexpr Instant kPatience = seconds(5);
 
 bool asks_systemd(const StepResult& result) {
   return by_systemd(result.step) && result.outcome != Outcome::skipped;
@@ -38,9 +41,20 @@ bool in_order(const Observed& observed, const Desired& desired) {
   });
 }
 
+void tell_from(ScopeTries& scope, Instant when) {
+  scope.told_from = earlier(scope.told_from, when);
+}
+
+/// Asked once, it may be about to: a scope's directory is there before its limits are.
 void count_try(ScopeTries& scope, Instant now) {
   scope.asked = now;
+  if (scope.tries > 0) tell_from(scope, now + kPatience);
   scope.due = now + doubled(kFirstDelay, scope.tries++, kLongestDelay);
+}
+
+void note_failure(ScopeTries& scope, const StepResult& result, Instant now) {
+  scope.problem = result.text;
+  tell_from(scope, result.code == errnos::kNotConnected ? now + kPatience : now);
 }
 
 }  // namespace
@@ -61,16 +75,18 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
     record.scope.problem = fmt::format("no answer within {} s",
                                        std::chrono::duration_cast<seconds>(kJobTimeout).count());
     record.scope.pending.reset();
+    tell_from(record.scope, now);
   }
   if (observed.gone || (!record.scope.pending && in_order(observed, desired))) {
     record.scope.tries = 0;
     record.scope.problem.clear();
+    record.scope.told_from.reset();
   }
   bool asked = false;
   for (const auto& result : report.results) {
     if (!asks_systemd(result)) continue;
     asked = true;
-    if (result.outcome == Outcome::failed) record.scope.problem = result.text;
+    if (result.outcome == Outcome::failed) note_failure(record.scope, result, now);
     if (result.outcome == Outcome::pending)
       record.scope.pending = PendingJob{unit_of(result.step.group), is<op::SetScope>(result.step)};
   }
@@ -78,15 +94,9 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
 }
 
 std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
-                                         const Report& report) {
-  // Asked once, it may be about to: a scope's directory is there before its limits are. Asked
-  // again, the condition stays until systemd has done it.
+                                         Instant now) {
+  if (!record.scope.told_from || *record.scope.told_from > now) return std::nullopt;
   const auto& problem = record.scope.problem;
-  if (record.scope.tries == 0 || (record.scope.tries == 1 && problem.empty())) return std::nullopt;
-  if (std::any_of(report.results.begin(), report.results.end(), [](const StepResult& result) {
-        return asks_systemd(result) && result.outcome == Outcome::failed;
-      }))
-    return std::nullopt;
   const auto unit = desired.sandbox_cgroup.name();
   const auto times = record.scope.tries == 1 ? "once" : fmt::format("{} times", record.scope.tries);
   return Condition{
@@ -105,10 +115,11 @@ std::optional<Instant> scope_wake(const Record& record, const Observed& observed
   return std::nullopt;
 }
 
-void end_job(Record& record, const std::string& unit, const std::string& problem) {
+void end_job(Record& record, const std::string& unit, const std::string& problem, Instant now) {
   if (!record.scope.pending || record.scope.pending->unit != unit) return;
   record.scope.pending.reset();
   record.scope.problem = problem;
+  if (!problem.empty()) tell_from(record.scope, now);
 }
 
 }  // namespace kcg

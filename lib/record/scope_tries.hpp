@@ -13,9 +13,10 @@ namespace kcg {
 /// fold(): what is waited for, and how often systemd was asked in vain.
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
                        const Report& report, Instant now);
-/// fold(): ScopeFailed for what was asked in earlier passes.
+/// fold(): ScopeFailed, where systemd has refused or has not done for some seconds what it was
+/// asked for. While it reloads or executes itself anew it takes as long, and nothing is wrong.
 [[nodiscard]] std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
-                                                       const Report& report);
+                                                       Instant now);
 /// fold(): when to look at it again if nobody says anything.
 [[nodiscard]] std::optional<Instant> scope_wake(const Record& record, const Observed& observed,
                                                 Instant now);
@@ -25,6 +26,6 @@ void count_scope_tries(Record& record, const Observed& observed, const Desired& 
 [[nodiscard]] std::optional<PendingJob> open_job(const Observed& observed,
                                                  const std::optional<PendingJob>& pending);
 /// systemd has answered, well or with a problem: the next look tells what has come of it.
-void end_job(Record& record, const std::string& unit, const std::string& problem = {});
+void end_job(Record& record, const std::string& unit, const std::string& problem, Instant now);
 
 }  // namespace kcg

@@ -34,15 +34,16 @@ Pass SandboxWorld::pass() {
 }
 
 void SandboxWorld::end_jobs() {
-  for (const auto& unit : systemd.finish_jobs()) end_job(record, unit);
+  for (const auto& unit : systemd.finish_jobs()) end_job(record, unit, "", clock.now());
 }
 
 void SandboxWorld::fail_jobs() {
-  for (const auto& unit : systemd.fail_jobs()) end_job(record, unit, "the job ended with 'failed'");
+  for (const auto& unit : systemd.fail_jobs())
+    end_job(record, unit, "the job ended with 'failed'", clock.now());
 }
 
 void SandboxWorld::lose_jobs() {
-  for (const auto& unit : systemd.fail_jobs()) end_job(record, unit);
+  for (const auto& unit : systemd.fail_jobs()) end_job(record, unit, "", clock.now());
 }
 
 void SandboxWorld::restart_daemon() {

@@ -266,7 +266,11 @@ const ConditionRow kRows[] = {
      },
      [](auto& w) { w.assembled.inputs.node.reset(); }},
     {write_failed, v2, [](auto& w) { fail_all(w, FakeWrite::Kind::make, "", EACCES); }, work, true},
-    {scope_failed, own_scope, [](auto& w) { w.manager = nullptr; },
+    {scope_failed, own_scope,
+     [](auto& w) {
+       w.manager = nullptr;
+       pass_a_while(w, seconds(15));
+     },
      [](auto& w) { w.manager = &w.systemd; }, true},
     {removal_blocked, v2, block_removal, work},
     {oom_killed, v2,

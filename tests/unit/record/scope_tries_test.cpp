@@ -133,16 +133,26 @@ TEST_F(Scopes, SystemdRefuses) {
 
 TEST_F(Scopes, WithoutSystemd) {
   world_->manager = nullptr;
-  (void)world_->pass();
+  const auto since = world_->clock.now();
+  auto pass = world_->pass();
+  for (; world_->clock.now() < since + 5s; pass = world_->pass()) {
+    EXPECT_FALSE(said(ConditionName::scope_failed)) << "it may be executing itself anew";
+    ASSERT_LE(pass.follow_up.retry_at, since + 5s);
+    world_->clock.advance(*pass.follow_up.retry_at - world_->clock.now());
+  }
   EXPECT_TRUE(said(ConditionName::scope_failed));
   EXPECT_TRUE(world_->tree.log().empty());
+  world_->manager = &world_->systemd;
+  world_->clock.advance(10min);
+  place();
+  EXPECT_FALSE(said(ConditionName::scope_failed));
 }
 
 TEST_F(Scopes, OnlyItsOwnJobEndsTheWait) {
   (void)world_->pass();
-  end_job(world_->record, "another.scope");
+  end_job(world_->record, "another.scope", "", world_->clock.now());
   EXPECT_TRUE(world_->record.scope.pending);
-  end_job(world_->record, world_->record.scope.pending->unit);
+  end_job(world_->record, world_->record.scope.pending->unit, "", world_->clock.now());
   EXPECT_FALSE(world_->record.scope.pending);
 }
 
@@ -239,8 +249,13 @@ TEST_F(Scopes, LimitsThatNothingComesOf) {
   EXPECT_TRUE(pass.last().plan.steps.empty()) << "not again at once";
   EXPECT_EQ(pass.follow_up.retry_at, world_->clock.now() + 1s);
   world_->clock.advance(1s);
+  pass = world_->pass();
+  EXPECT_TRUE(world_->systemd.limits_wait()) << "asked again";
+  EXPECT_FALSE(said(ConditionName::scope_failed)) << "it may be reloading";
+  EXPECT_EQ(pass.follow_up.retry_at, world_->clock.now() + 5s);
+  world_->clock.advance(5s);
   (void)world_->pass();
-  EXPECT_TRUE(said(ConditionName::scope_failed)) << "asked again: until it is done";
+  EXPECT_TRUE(said(ConditionName::scope_failed)) << "until it is done";
   world_->end_jobs();
   (void)world_->pass();
   EXPECT_EQ(memory_max(), kLimit);
@@ -349,7 +364,8 @@ TEST_F(Scopes, OnV1ASandboxWithACpuLimitStartsAndFollows) {
 TEST_F(Scopes, SystemdsWordsAreTold) {
   (void)world_->pass();
   (void)world_->systemd.fail_jobs();
-  end_job(world_->record, unit(), "org.freedesktop.systemd1.UnitExists: already loaded");
+  end_job(world_->record, unit(), "org.freedesktop.systemd1.UnitExists: already loaded",
+          world_->clock.now());
   (void)world_->pass();
   const auto& condition = world_->record.conditions.at(0).condition;
   EXPECT_EQ(condition.condition, ConditionName::scope_failed);
