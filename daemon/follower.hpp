@@ -17,8 +17,8 @@ class Follower {
   virtual void follow(const SandboxId& id, const Observed& observed) = 0;
   /// Passes on what is known of groups by now, before a look at them.
   virtual void hear_groups() = 0;
-  /// Whether new threads, and threads that name themselves, are heard of.
-  [[nodiscard]] virtual bool hears_threads() const = 0;
+  /// What becomes of its threads and is heard of.
+  [[nodiscard]] virtual Told told(const SandboxId& id) const = 0;
   virtual void leave(const SandboxId& id) = 0;
   /// What is watched by writing into groups is so only where writes are made.
   virtual void set_mode(Mode mode) = 0;

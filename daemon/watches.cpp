@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "identify/classify.hpp"
 #include "layout/layout.hpp"
 #include "model/limit_files.hpp"
 #include "sizing/oom.hpp"
@@ -96,6 +97,17 @@ std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observe
   return groups;
 }
 
+/// A VMM whose next vCPU will not be told by its name.
+const Process* with_nameless_vcpus(const Observed& observed) {
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr || observed.kvm_directory.empty()) return nullptr;
+  const bool nameless =
+      std::any_of(vmm->threads.begin(), vmm->threads.end(), [&](const Thread& thread) {
+        return thread.cls == ThreadClass::vcpu && !named_vcpu(vmm->hypervisor, thread.facts.comm);
+      });
+  return nameless ? vmm : nullptr;
+}
+
 }  // namespace
 
 Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& proc, HintSink sink,
@@ -118,7 +130,8 @@ Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& p
       groups_(loop, host, std::ref(gate_), health.part("groups")),
       oom_(loop, host, config.mode == Mode::enforce, std::ref(gate_), health.part("OOM kills")),
       ends_(loop, proc, std::ref(gate_), health.part("process ends")),
-      processes_(loop, proc, std::ref(gate_), health.part("process events")) {}
+      processes_(loop, proc, std::ref(gate_), health.part("process events")),
+      vcpus_(loop, std::ref(gate_)) {}
 
 void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
   std::set<Pid> now;
@@ -137,11 +150,14 @@ void Watches::follow(const SandboxId& id, const Observed& observed) {
   follow_processes(id, observed);
   groups_.watch(id.str(), interests_of(id, observed), populated(observed));
   oom_.watch(id.str(), memory_groups(id, observed));
+  if (const auto* vmm = with_nameless_vcpus(observed))
+    vcpus_.watch(id.str(), vmm->facts.key.pid, observed.kvm_directory);
 }
 
 void Watches::leave(const SandboxId& id) {
   groups_.unwatch(id.str());
   oom_.unwatch(id.str());
+  vcpus_.unwatch(id.str());
   ends_.unwatch(id.str());
   const auto pids = pids_.extract(id);
   if (pids.empty()) return;

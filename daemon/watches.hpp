@@ -18,6 +18,7 @@
 #include "daemon/watch/oom.hpp"
 #include "daemon/watch/pidfds.hpp"
 #include "daemon/watch/processes.hpp"
+#include "daemon/watch/vcpus.hpp"
 #include "model/config.hpp"
 #include "model/host.hpp"
 #include "proc/view.hpp"
@@ -36,7 +37,9 @@ class Watches final : public Follower {
 
   void follow(const SandboxId& id, const Observed& observed) override;
   void hear_groups() override { groups_.hear(); }
-  [[nodiscard]] bool hears_threads() const override { return processes_.listening(); }
+  [[nodiscard]] Told told(const SandboxId& id) const override {
+    return {processes_.listening(), vcpus_.hears(id.str())};
+  }
   void leave(const SandboxId& id) override;
   void set_mode(Mode mode) override { oom_.set_may_write(mode == Mode::enforce); }
 
@@ -52,6 +55,7 @@ class Watches final : public Follower {
   OomWatch oom_;
   PidWatch ends_;
   ProcessWatch processes_;
+  VcpuWatch vcpus_;
   std::map<SandboxId, std::set<Pid>> pids_;  ///< told to processes_
 };
 

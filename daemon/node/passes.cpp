@@ -39,19 +39,23 @@ PassWorld Passes::pass_world() const {
   return {world.tree, world.proc, world.clock, world.systemd, world.store};
 }
 
-PassOrder Passes::order(const Entry& entry, const Assembled& assembled) const {
+Told Passes::told(const SandboxId& id) const {
+  return node_.follower == nullptr ? Told{} : node_.follower->told(id);
+}
+
+PassOrder Passes::order(const SandboxId& id, const Entry& entry, const Assembled& assembled) const {
   PassOrder order{node_.config, assembled, std::nullopt};
   order.measured = entry.overhead.measured();
   order.near_limit = entry.measuring.near_limit.now();
   const bool leave = node_.config.placement.existing == ExistingPolicy::leave;
   if (leave && !entry.adopted) order.managed_since = node_.managed_since;
-  order.threads_told = node_.follower != nullptr && node_.follower->hears_threads();
+  order.told = told(id);
   return order;
 }
 
 Round Passes::look(const SandboxId& id, const Entry& entry) const {
   const auto assembled = node_.inputs.inputs(id);
-  return kcg::look(pass_world(), order(entry, assembled), entry.record);
+  return kcg::look(pass_world(), order(id, entry, assembled), entry.record);
 }
 
 void Passes::pass(const SandboxId& id, Due why) {
@@ -93,8 +97,8 @@ bool Passes::glance(const SandboxId& id, Due why) {
   if (entry == nullptr || entry->look_due || !entry->glance) return false;
   const auto look_at = entry->glance->look_at;
   if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
-  const auto seen =
-      look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred, entry->record);
+  const auto seen = look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred,
+                                    told(id), entry->record);
   if (node_.world.log.enabled(LogLevel::debug))
     node_.world.log.debug(fmt::format("sandbox '{}': glance", id.str()));
   if (!seen.as_seen) return false;
@@ -108,7 +112,7 @@ bool Passes::glance(const SandboxId& id, Due why) {
 /// One turn of a pass; a large VMM's takes several.
 PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
   node_.scheduler.looked(id);
-  auto task = order(entry, assembled);
+  auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
   if (entry.so_far.reading == Instant(0)) {
     entry.news.reset();

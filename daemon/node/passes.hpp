@@ -28,7 +28,9 @@ class Passes final {
   void collect_registration(const SandboxId& id, const Observed& observed);
   void give_memory_back();
   [[nodiscard]] PassWorld pass_world() const;
-  [[nodiscard]] PassOrder order(const Entry& entry, const Assembled& assembled) const;
+  [[nodiscard]] PassOrder order(const SandboxId& id, const Entry& entry,
+                                const Assembled& assembled) const;
+  [[nodiscard]] Told told(const SandboxId& id) const;
 
   Node& node_;
   Instant began_;

@@ -17,7 +17,7 @@ enum class HintKind : std::uint8_t {
   kata_state,   ///< `text` = sandbox id whose state changed
   group,        ///< `text` = sandbox id one of whose groups was written or emptied
   exec,         ///< `pid` executed a program
-  thread,       ///< `pid` (thread group) has a new thread, or one named itself
+  thread,       ///< `pid` (thread group) has a new thread or vCPU, or a thread named itself
   process_end,  ///< a watched shim or VMM ended; `text` = sandbox id
   job,          ///< systemd has done, or refused, what it was asked for; `text` = the unit
   rescan,       ///< a source lost events: look at everything

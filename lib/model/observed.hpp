@@ -65,6 +65,13 @@ struct ChargeSample {
   bool operator==(const ChargeSample&) const = default;
 };
 
+/// Value: what becomes of a sandbox's threads and is heard of without a look.
+struct Told {
+  bool threads = false;  ///< new ones, and new names
+  bool vcpus = false;    ///< that KVM comes to know one
+  bool operator==(const Told&) const = default;
+};
+
 /// Value: see the head of the file.
 struct Observed {
   Host host;
@@ -83,7 +90,8 @@ struct Observed {
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
-  bool threads_told = false;            ///< new threads and new names are heard of
+  std::string kvm_directory;            ///< of its VM in debugfs; "": there is none
+  Told told;                            ///< since before its threads were read
   Instant threads_since{0};             ///< what happened to threads before this was seen
   std::int64_t created = 0;             ///< seconds since the epoch: start of VMM, else shim
   std::optional<ChargeSample> charge;   ///< v2, once, some time after placement

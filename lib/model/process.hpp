@@ -48,6 +48,7 @@ struct ThreadFacts {
 /// Value: what KVM's debugfs says of one VM: tid of each vCPU, 0 = has not run yet.
 struct KvmVcpus {
   std::map<std::uint32_t, Pid> tid_of;
+  std::string directory = {};  ///< that it was read from; "": KVM has no such VM
   bool operator==(const KvmVcpus&) const = default;
 };
 

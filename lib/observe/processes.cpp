@@ -186,6 +186,7 @@ bool add_threads(ProcView& proc, const Config& config, Process& process, Observe
     vcpus = KvmVcpus{};
   }
   observed.kvm_incomplete = observed.kvm_incomplete || incomplete(*vcpus);
+  if (process.role == ProcessRole::vmm) observed.kvm_directory = vcpus->directory;
   process.threads = classify(process.role, process.hypervisor, *threads, *vcpus);
   return true;
 }

@@ -73,7 +73,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
   observed.creation_recorded = context.creation_recorded;
   observed.measured = context.measured;
   observed.near_limit = context.near_limit;
-  observed.threads_told = context.threads_told;
+  observed.told = context.told;
 
   const auto inside = observe_groups(tree, config, record, observed);
   observed.pending = open_job(observed, record.scope.pending);

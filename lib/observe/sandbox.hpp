@@ -27,7 +27,7 @@ struct ObserveContext {
   bool creation_recorded = false;       ///< our run directory says that we create its groups
   OverheadMeasured measured;            ///< what its overhead was last
   std::optional<NearLimit> near_limit;  ///< its memory, as measured last
-  bool threads_told = false;            ///< new threads and new names are heard of
+  Told told;                            ///< what is heard of its threads by now
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

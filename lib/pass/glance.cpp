@@ -167,7 +167,7 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
 UnnamedThreads unnamed_of(const Glance& glance) {
   UnnamedThreads found;
   found.kvm_incomplete = glance.kvm_incomplete;
-  found.told = glance.threads_told;
+  found.told = glance.told;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
     for (const auto& seen : process.threads)
@@ -194,7 +194,7 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;
-  glance.threads_told = observed.threads_told;
+  glance.told = observed.told;
   glance.look_at = result.follow_up.look_at;
   glance.confirm_at = result.follow_up.confirm_at;
   if (glance.confirm_at) glance.moves = moves_of(last.plan);
@@ -207,10 +207,12 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
 }
 
 Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
-                        const std::set<Pid>& stirred, Record& record) {
+                        const std::set<Pid>& stirred, const Told& told, Record& record) {
   const auto now = world.clock.now();
+  glance.told = {glance.told.threads && told.threads, glance.told.vcpus && told.vcpus};
   if (!stirred.empty() || !unnamed_of(glance).all_told()) {
     if (!all_as_seen(world, config, glance, stirred)) return {};
+    glance.told = told;
     record.unnamed.plan_look(unnamed_of(glance), now);
   }
   if (glance.confirm_at && *glance.confirm_at <= now) {

@@ -38,8 +38,8 @@ struct ProcessSeen {
 struct Glance {
   std::vector<ProcessSeen> processes;
   bool kvm_incomplete = false;
-  bool threads_told = false;  ///< new threads and new names are heard of
-  Plan warm;                  ///< see plan/warm.hpp; done at each glance until warm_until
+  Told told;  ///< since before its threads were read
+  Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
   std::optional<Instant> look_at;     ///< when there has to be a whole look
   std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
@@ -60,10 +60,12 @@ struct Glanced {
   std::optional<Instant> again;  ///< timer, if all was as seen
 };
 
-/// Looks at the threads of VMMs, and of processes in `stirred`; if nobody is, and whatever becomes
-/// of a VMM's threads will be heard of, at none. New threads that are where they belong are noted
-/// in `glance`, and in `record` as threads that nothing names.
+/// Looks at the threads of VMMs, and of processes in `stirred`; if nobody is, and whatever has
+/// become of a VMM's threads since would have been heard of, at none. `told`: what is heard of by
+/// now. New threads that are where they belong are noted in `glance`, and in `record` as threads
+/// that nothing names.
 [[nodiscard]] Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
-                                      const std::set<Pid>& stirred, Record& record);
+                                      const std::set<Pid>& stirred, const Told& told,
+                                      Record& record);
 
 }  // namespace kcg

@@ -256,7 +256,7 @@ Round look(const PassWorld& world, const PassOrder& order, const Record& record)
   context.managed_since = order.managed_since;
   context.measured = order.measured;
   context.near_limit = order.near_limit;
-  context.threads_told = order.threads_told;
+  context.told = order.told;
   context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
   Round round;
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,

@@ -56,7 +56,7 @@ struct PassOrder {
   unsigned failures = 0;                       ///< passes before this one that failed, in a row
   OverheadMeasured measured{};                 ///< what its overhead was last
   std::optional<NearLimit> near_limit = std::nullopt;  ///< its memory, as measured last
-  bool threads_told = false;                           ///< see ObserveContext
+  Told told{};                                         ///< see ObserveContext
   /// Where all that was planned is done: how much later it is seen whether it holds, if nothing
   /// asks for a look before. nullopt: at once, by another look.
   std::optional<Instant> confirm_after = std::nullopt;

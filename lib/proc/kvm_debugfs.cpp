@@ -91,7 +91,9 @@ Result<KvmVcpus> KvmDebugfs::vcpus_of_known(const Dir& kvm, Vm& vm) const {
     if (!indices) return forward(indices.error());
     vm.indices = std::move(*indices);
   }
-  return read_vcpus(*dir, vm.indices);
+  auto vcpus = read_vcpus(*dir, vm.indices);
+  if (vcpus) vcpus->directory = path_ + '/' + vm.name;
+  return vcpus;
 }
 
 Result<KvmVcpus> KvmDebugfs::vcpus(const TaskKey& vmm, const std::vector<ThreadFacts>& threads) {

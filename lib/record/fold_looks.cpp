@@ -54,7 +54,7 @@ void note_unrest(Record& record, const Observed& observed, const Report& report,
 UnnamedThreads unnamed_of(const Observed& observed) {
   UnnamedThreads found;
   found.kvm_incomplete = observed.kvm_incomplete;
-  found.told = observed.threads_told;
+  found.told = observed.told;
   for (const auto& process : observed.processes) {
     if (process.role != ProcessRole::vmm) continue;
     for (const auto& [facts, cls, by] : process.threads)

@@ -126,10 +126,13 @@ struct UnnamedThreads {
   bool any_vcpu = false;
   bool vcpus_have_names = false;  ///< the VMM names them: that of a further one will be told
   bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
-  bool told = false;              ///< new threads and new names are heard of
+  Told told;
   void add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu);
   /// Whatever becomes of them will be heard of.
-  [[nodiscard]] bool all_told() const { return vcpus_have_names && told && !kvm_incomplete; }
+  [[nodiscard]] bool all_told() const {
+    const bool vcpus = vcpus_have_names || (any_vcpu && told.vcpus);
+    return vcpus && told.threads && !kvm_incomplete;
+  }
 };
 
 /// Value: VMM threads that nothing has named yet.
@@ -140,7 +143,7 @@ struct Unnamed {
   std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so
   /// Notes what was seen and when it is looked at again: after 1 ms and then twice as long as
   /// before, up to 500 ms; where vCPUs have names after 4 ms and half a second, and not at all
-  /// where names are told. A vCPU that KVM knows but that has not run yet, and a VMM that shows
+  /// where all is told. A vCPU that KVM knows but that has not run yet, and a VMM that shows
   /// none, for as long, with doubling delay: KVM tells nobody when it comes to know one.
   void plan_look(UnnamedThreads found, Instant now);
   [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }

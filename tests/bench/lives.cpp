@@ -111,6 +111,7 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
                  {"per_second", storm.rate},
                  {"length_ms", storm.length.count()},
                  {"kvm", storm.kvm},
+                 {"names", storm.names},
                  {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))},
                  {"nri_answer_us", answers(tree, storm)}};
   const live::Node node(tree);

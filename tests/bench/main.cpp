@@ -175,6 +175,8 @@ int main(int argc, char** argv) {
   app.add_option("--pods", o.chain.pods, "how many start at once in each of these");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
+  app.add_option("--vcpu-names", o.storm.names,
+                 "whether their vCPUs say what they are; without KVM they do");
   CLI11_PARSE(app, argc, argv);
   try {
     return kcg::bench::run(o);

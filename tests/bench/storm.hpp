@@ -16,7 +16,8 @@ struct Storm {
   std::size_t lives = 50;
   double rate = 10;  ///< starts per second
   std::chrono::milliseconds length{4000};
-  bool kvm = true;  ///< their vCPUs are KVM's, and nothing else names them
+  bool kvm = true;    ///< their vCPUs are KVM's
+  bool names = true;  ///< they say themselves what they are; without KVM always
 };
 
 /// Value: what else happens in a storm.

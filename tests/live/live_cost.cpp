@@ -2,6 +2,8 @@
 //
 // How often an ordinary sandbox is looked at in its life, and how often one whose VMM never rests:
 // counted, since a look is what a sandbox costs.
+#include <signal.h>
+
 #include <chrono>
 #include <memory>
 
@@ -22,9 +24,11 @@ constexpr unsigned kMostGlances = 5;
 class LiveCost : public LiveTest {
  protected:
   void begin() { start_daemon({.arguments = {"--log-level", "debug"}}); }
-  [[nodiscard]] std::unique_ptr<Sandbox> start(std::map<std::string, std::string> standin) const {
+  [[nodiscard]] std::unique_ptr<Sandbox> start(std::map<std::string, std::string> standin,
+                                               bool names = true) const {
     standin.emplace("KVM", "1");
-    auto sandbox = node_->sandbox({.light = true, .vcpus = 2, .standin = std::move(standin)});
+    auto sandbox =
+        node_->sandbox({.names = names, .light = true, .vcpus = 2, .standin = std::move(standin)});
     sandbox->start();
     EXPECT_EQ(settle(*sandbox), "");
     return sandbox;
@@ -43,6 +47,22 @@ TEST_P(LiveCost, ALifeIsLookedAtSoManyTimes) {
   EXPECT_GT(looks, 0U);
   EXPECT_LE(looks, kMostLooks);
   EXPECT_LE(glances, kMostGlances);
+}
+
+/// QEMU's workers come and go as its guest reads and writes. As long as KVM tells of each vCPU, one
+/// that nothing names is glanced at once, and not again until it might have told who it is.
+TEST_P(LiveCost, AWorkerWithoutANameIsGlancedAtOnce) {
+  KCG_NEEDS_KVM();
+  begin();
+  const auto sandbox = start({{"WORKERS", "1"}}, false);
+  let_it_run();
+  const auto glances = [&] { return daemon_->glances(sandbox->id()); };
+  const auto before = glances();
+  ASSERT_EQ(::kill(sandbox->truth().vmm, SIGWINCH), 0);
+  EXPECT_TRUE(wait_until([&] { return glances() > before; }));
+  let_it_run();
+  EXPECT_LE(glances(), before + 2);
+  EXPECT_EQ(misplaced(*sandbox, sandbox->truth()), "");
 }
 
 /// Once it has its place, a thread that renames itself all the time is no reason for a look.

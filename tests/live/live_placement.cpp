@@ -4,7 +4,6 @@
 // libcgroup.
 #include <signal.h>
 
-#include <filesystem>
 #include <set>
 
 #include "base/text.hpp"
@@ -128,17 +127,6 @@ TEST_P(LivePlacement, HotpluggedVcpuFollowsItsEvent) { plugged_vcpus_follow(true
 TEST_P(LivePlacement, HotpluggedVcpuWithoutANameFollowsKvm) {
   KCG_NEEDS_KVM();
   plugged_vcpus_follow(false);
-}
-
-/// Threads of which KVM says that they run a vCPU of this VMM's.
-std::set<int> kvms_vcpus(int vmm) {
-  std::set<int> found;
-  for (const auto& vm : std::filesystem::directory_iterator("/sys/kernel/debug/kvm")) {
-    if (!vm.path().filename().string().starts_with(fmt::format("{}-", vmm))) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(vm))
-      if (const auto tid = parse_pid(trim(slurp(entry.path() / "pid")))) found.insert(*tid);
-  }
-  return found;
 }
 
 /// Neither its thread's birth nor a name tells of it, and KVM tells nobody.

@@ -62,7 +62,7 @@ TEST(Glance, SeesWhateverALookWouldActUpon) {
       if (world.tree.threads_of(world.vmm).empty()) break;
       const auto seen =
           look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
-                          world.scenario.config, *glance, {world.vmm}, world.record);
+                          world.scenario.config, *glance, {world.vmm}, {}, world.record);
       if (seen.as_seen) {
         ++as_seen;
         EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());
@@ -113,7 +113,7 @@ TEST(Glance, ConfirmsWhatALookWouldConfirm) {
     world.clock.advance(*world.confirm_after);
     const auto seen =
         look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
-                        world.scenario.config, *glance, {world.vmm}, world.record);
+                        world.scenario.config, *glance, {world.vmm}, {}, world.record);
     if (!seen.as_seen) continue;
     ++confirmed;
     EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());

@@ -34,6 +34,17 @@ int scribble(const std::string& path, const std::string& text) {
 
 bool kvm_works() { return Fd(::open("/dev/kvm", O_RDWR | O_CLOEXEC)).valid(); }
 
+std::set<int> kvms_vcpus(int vmm) {
+  std::set<int> found;
+  std::error_code gone;  // VMs may end while we walk
+  for (const auto& vm : fs::directory_iterator("/sys/kernel/debug/kvm", gone)) {
+    if (!vm.path().filename().string().starts_with(std::to_string(vmm) + '-')) continue;
+    for (const auto& entry : fs::directory_iterator(vm, gone))
+      if (const auto tid = parse_pid(trim(slurp(entry.path() / "pid")))) found.insert(*tid);
+  }
+  return found;
+}
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 std::vector<std::string> directories(const std::string& path) {

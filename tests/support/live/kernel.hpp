@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace kcg::live {
 [[nodiscard]] bool exists(const std::string& path);
 /// Whether a VMM can use KVM here; else it emulates, and only names tell its vCPUs.
 [[nodiscard]] bool kvm_works();
+/// Threads of which KVM says that they run a vCPU of this VMM's.
+[[nodiscard]] std::set<int> kvms_vcpus(int vmm);
 /// Directories below `path`, itself first; parents before children.
 [[nodiscard]] std::vector<std::string> directories(const std::string& path);
 /// The mark of a group, "<id> <run root>" or "<id>"; nullopt: none.

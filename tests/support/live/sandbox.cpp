@@ -63,7 +63,8 @@ Sandbox::Sandbox(const Corner& corner, const std::string& run_root, SandboxSpec 
     : corner_(corner), run_root_(run_root), spec_(std::move(spec)) {
   if (spec_.id.empty()) spec_.id = random_id();
   // Without KVM nothing else tells its threads apart.
-  if (spec_.light || !kvm_works()) spec_.names = true;
+  const bool kvm = kvm_works() && (!spec_.light || spec_.standin.contains("KVM"));
+  if (!kvm) spec_.names = true;
   pod_ = corner.top() + "/kubepods/burstable/" + spec_.pod;
   corner.make(pod_);
   write_files();
@@ -125,11 +126,12 @@ Truth Sandbox::truth() const {
   if (truth.vmm == 0) return truth;
   const auto complete = [&] {
     const auto threads = ask("threads");
-    truth.vcpus = numbers(value_of(threads, "vcpus"));
+    const bool nameless = spec_.light && !spec_.names;  // it tells by its threads' names
+    truth.vcpus = nameless ? kvms_vcpus(truth.vmm) : numbers(value_of(threads, "vcpus"));
     truth.ios = numbers(value_of(threads, "ios"));
     // QEMU answers when it has its threads; the light one has no way to say so.
     const bool all = truth.vcpus.size() >= static_cast<std::size_t>(spec_.vcpus);
-    return !spec_.light || (all && !truth.ios.empty()) || !alive(truth.vmm);
+    return !spec_.light || (all && (nameless || !truth.ios.empty())) || !alive(truth.vmm);
   };
   if (!wait_until(complete)) throw std::runtime_error("the light VMM does not start its threads");
   const auto accel = spec_.standin.find("ACCEL");

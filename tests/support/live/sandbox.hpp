@@ -20,7 +20,7 @@ namespace kcg::live {
 struct SandboxSpec {
   std::string id = {};  ///< "": 64 random hex digits
   std::string pod = "pod11111111-2222-3333-4444-555555555555";
-  bool names = false;  ///< of threads; where KVM does not work they always have them
+  bool names = false;  ///< of threads; without KVM they always have them
   bool light = false;  ///< the light VMM instead of QEMU
   int vcpus = 1;
   std::map<std::string, std::string> standin = {};

@@ -92,12 +92,28 @@ sigset_t sigwinch() {
   return signals;
 }
 
-/// The signal is blocked in all threads.
-void* run_late_vcpu(void*) {
+/// From then on the signal is blocked in all threads that are started.
+void block_sigwinch() {
+  const sigset_t signals = sigwinch();
+  (void)::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // ignored: cannot fail
+}
+
+void await_sigwinch() {
   const sigset_t signals = sigwinch();
   int signal = 0;
   while (::sigwait(&signals, &signal) != 0) continue;
+}
+
+void* run_late_vcpu(void*) {
+  await_sigwinch();
   run(late_vcpu);
+}
+
+void* start_workers(void*) {
+  for (;;) {
+    await_sigwinch();
+    start_thread(nullptr);
+  }
 }
 
 /// A hostile guest's: names itself every so many microseconds, for ever.
@@ -155,10 +171,13 @@ int main(int argc, char** argv) {
   if (std::getenv("STANDIN_KVM") != nullptr)
     vm = ::ioctl(::open("/dev/kvm", O_RDWR | O_CLOEXEC), KVM_CREATE_VM, 0);
   if (std::getenv("STANDIN_LATE_VCPU") != nullptr) {
-    const sigset_t signals = sigwinch();
-    (void)::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // ignored: cannot fail
+    block_sigwinch();
     late_vcpu = make_vcpu();
     start_thread(nullptr, run_late_vcpu);
+  }
+  if (std::getenv("STANDIN_WORKERS") != nullptr) {
+    block_sigwinch();
+    start_thread(nullptr, start_workers);
   }
   if (wanted.iothread != nullptr) start_named("IO " + std::string(wanted.iothread));
   for (int cpu = 0; cpu < wanted.vcpus; ++cpu)

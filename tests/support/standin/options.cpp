@@ -73,6 +73,7 @@ Environment (default):
   STANDIN_QMP=1               0: the program has no QMP (light stand-in of a VMM)
   STANDIN_KVM=                set: the vCPUs of a light stand-in are KVM's
   STANDIN_LATE_VCPU=          set: it has one vCPU more, without a name, which runs at SIGWINCH
+  STANDIN_WORKERS=            set: each SIGWINCH has it start a thread without a name
 )";
 
 std::optional<std::string> env(const char* name) {

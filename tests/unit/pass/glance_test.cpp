@@ -30,11 +30,12 @@ class Glancing : public testing::Test {
   [[nodiscard]] Glanced look(const std::set<Pid>& stirred) {
     auto& w = *world_;
     return look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
-                           *glance_, stirred, w.record);
+                           *glance_, stirred, told_, w.record);
   }
 
   std::optional<SandboxWorld> world_;
   std::optional<Glance> glance_;
+  Told told_;
 };
 
 TEST_F(Glancing, WhatIsInItsPlaceIsAsSeen) {
@@ -172,13 +173,27 @@ TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndAllIsTold) {
   scenario.thread_names = true;
   settle(scenario);
   world_->proc.on_read([] { return EACCES; });
-  glance_->threads_told = true;
+  told_.threads = glance_->told.threads = true;
   EXPECT_TRUE(look({}).as_seen);
   EXPECT_FALSE(look().as_seen);
   glance_->kvm_incomplete = true;
   EXPECT_FALSE(look({}).as_seen) << "KVM tells nobody when one more runs";
   glance_->kvm_incomplete = false;
-  glance_->threads_told = false;
+  told_.threads = false;
+  EXPECT_FALSE(look({}).as_seen);
+}
+
+/// Without names KVM's word is what tells of a further vCPU.
+TEST_F(Glancing, WhatIsToldFromNowOnSaysNothingOfBefore) {
+  settle();
+  told_ = {true, true};
+  world_->proc.on_read([] { return EACCES; });
+  EXPECT_FALSE(look({}).as_seen) << "it may have come before";
+  world_->proc.on_read({});
+  EXPECT_TRUE(look({}).as_seen);
+  world_->proc.on_read([] { return EACCES; });
+  EXPECT_TRUE(look({}).as_seen);
+  told_.vcpus = false;
   EXPECT_FALSE(look({}).as_seen);
 }
 

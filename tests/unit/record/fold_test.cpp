@@ -170,7 +170,7 @@ TEST(Fold, WhereVcpusHaveNamesUnnamedThreadsAreLookedAtLessOften) {
 
 TEST(Fold, WhereNamesAreToldTooThreadsThatNothingNamesNeedNoLook) {
   Case one;
-  one.observed.threads_told = true;
+  one.observed.told.threads = true;
   auto& threads = one.observed.processes[1].threads;
   threads.push_back(threads[0]);
   threads.back().facts.key.pid = 22;
@@ -181,6 +181,26 @@ TEST(Fold, WhereNamesAreToldTooThreadsThatNothingNamesNeedNoLook) {
   EXPECT_TRUE(delays_of_looks(one).empty());
   one.observed.kvm_incomplete = true;
   EXPECT_FALSE(delays_of_looks(one).empty());
+}
+
+TEST(Fold, WhereKvmTellsOfNewVcpusThreadsThatNothingNamesNeedNoLook) {
+  Case one;
+  one.observed.told = {true, true};
+  auto& threads = one.observed.processes[1].threads;
+  threads.push_back(threads[0]);
+  threads.back().facts.key.pid = 22;
+  threads.back().cls = ThreadClass::vmm;
+  threads.back().by = ClassSource::role;
+  EXPECT_TRUE(delays_of_looks(one).empty());
+  one.observed.kvm_incomplete = true;
+  EXPECT_FALSE(delays_of_looks(one).empty()) << "that it runs it tells nobody";
+  one.observed.kvm_incomplete = false;
+  one.observed.told.threads = false;
+  EXPECT_FALSE(delays_of_looks(one).empty());
+  one.observed.told.threads = true;
+  threads[0].cls = ThreadClass::vmm;
+  threads[0].by = ClassSource::role;
+  EXPECT_FALSE(delays_of_looks(one).empty()) << "there may be a VM that we do not know";
 }
 
 /// Many looks may follow each other within milliseconds.

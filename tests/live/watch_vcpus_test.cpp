@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// vCPUs of a real VM of KVM's, as it comes to know them.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/kvm.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/fd.hpp"
+#include "daemon/watch/vcpus.hpp"
+#include "live/watch_rig.hpp"
+
+namespace kcg::test {
+namespace {
+
+constexpr Pid kVmm = 4711;
+
+/// Resource: a VM without memory and vCPUs.
+class Vm {
+ public:
+  Vm() : kvm_(::open("/dev/kvm", O_RDWR | O_CLOEXEC)), vm_(::ioctl(kvm_.get(), KVM_CREATE_VM, 0)) {}
+  [[nodiscard]] bool made() const { return static_cast<bool>(vm_); }
+  [[nodiscard]] std::string directory() const {
+    return fmt::format("/sys/kernel/debug/kvm/{}-{}", ::gettid(), vm_.get());
+  }
+  /// One that never runs.
+  void add_vcpu(int number) const {
+    const Fd vcpu(::ioctl(vm_.get(), KVM_CREATE_VCPU, number));
+    EXPECT_TRUE(vcpu);
+  }
+  void end() { vm_ = Fd(); }
+
+ private:
+  Fd kvm_;
+  Fd vm_;
+};
+
+class Vcpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!vm_.made()) GTEST_SKIP() << "needs /dev/kvm";
+  }
+  [[nodiscard]] bool told(Pid vmm) { return rig_.hears(HintKind::thread, "", vmm); }
+
+  Vm vm_;
+  Rig rig_;
+  VcpuWatch watch_{rig_.loop(), rig_.sink()};
+};
+
+TEST_F(Vcpus, AreToldAsKvmComesToKnowThem) {
+  vm_.add_vcpu(0);
+  EXPECT_FALSE(watch_.hears("S"));
+  watch_.watch("S", kVmm, vm_.directory());
+  EXPECT_TRUE(watch_.hears("S"));
+  vm_.add_vcpu(1);
+  EXPECT_TRUE(told(kVmm));
+  EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm), 1) << "each once, and none that was known";
+}
+
+TEST_F(Vcpus, AVmThatEndsIsNotHeardAnyMore) {
+  watch_.watch("S", kVmm, vm_.directory());
+  vm_.end();
+  EXPECT_TRUE(rig_.until([&] { return !watch_.hears("S"); }));
+  EXPECT_TRUE(rig_.hints().empty()) << "its end is told by the VMM's";
+  const Vm next;
+  watch_.watch("S", kVmm, next.directory());
+  next.add_vcpu(0);
+  EXPECT_TRUE(told(kVmm));
+}
+
+TEST_F(Vcpus, WhoIsLeftOrHasAnotherVmIsNotMistaken) {
+  const Vm other;
+  watch_.watch("S", kVmm, vm_.directory());
+  watch_.watch("T", kVmm + 1, vm_.directory());
+  EXPECT_FALSE(watch_.hears("T")) << "a VM is one sandbox's";
+  watch_.watch("S", kVmm, other.directory());
+  watch_.watch("T", kVmm + 1, vm_.directory());
+  vm_.add_vcpu(0);
+  EXPECT_TRUE(told(kVmm + 1));
+  watch_.unwatch("T");
+  EXPECT_FALSE(watch_.hears("T"));
+  vm_.add_vcpu(1);
+  other.add_vcpu(0);
+  EXPECT_TRUE(told(kVmm));
+  EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm + 1), 1);
+}
+
+TEST_F(Vcpus, WhatIsNoVmIsNotHeard) {
+  watch_.watch("S", kVmm, vm_.directory() + "0");
+  EXPECT_FALSE(watch_.hears("S"));
+}
+
+TEST_F(Vcpus, WhereThereIsNoWatchToBeHadNothingFails) {
+  EXPECT_EQ(apart([] {
+              limit_inotify(0, 1);
+              const Vm vm;
+              Rig rig;
+              VcpuWatch watch(rig.loop(), rig.sink());
+              watch.watch("S", kVmm, vm.directory());
+              EXPECT_FALSE(watch.hears("S"));
+              change_inotify_limits(10, 1);
+              watch.watch("S", kVmm, vm.directory());
+              EXPECT_TRUE(watch.hears("S")) << "the next look tries again";
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace kcg::test
