@@ -20,7 +20,7 @@ constexpr std::uint64_t kWatchesV1 = 30;
 constexpr std::uint64_t kWatchesV2 = 15;
 /// A node holds so many pods at least.
 constexpr std::uint64_t kPods = 110;
-constexpr std::uint64_t kInstances = 4;
+constexpr std::uint64_t kInstances = 7;
 
 std::vector<std::string> missing_controllers(const Host& host) {
   std::vector<std::string> missing;
