@@ -30,7 +30,7 @@ void VcpuWatch::unwatch(const std::string& id) {
 }
 
 void VcpuWatch::on_event(int wd, std::uint32_t mask) {
-  if ((mask & IN_Q_OVERFLOW) != 0) return sink_({HintKind::rescan, "", 0});
+  if ((mask & IN_Q_OVERFLOW) != 0) return lost();
   const auto id = by_wd_.find(wd);
   if (id == by_wd_.end()) return;
   const Pid vmm = vms_.at(id->second).vmm;
@@ -40,6 +40,13 @@ void VcpuWatch::on_event(int wd, std::uint32_t mask) {
   } else {
     sink_({HintKind::thread, "", vmm});
   }
+}
+
+/// The looks that follow watch anew.
+void VcpuWatch::lost() {
+  vms_.clear();
+  by_wd_.clear();
+  sink_({HintKind::rescan, "", 0});
 }
 
 }  // namespace kcg

@@ -14,8 +14,8 @@
 
 namespace kcg {
 
-/// Resource: HintKind::thread with the VMM. Where a VM cannot be watched nothing fails: as long as
-/// it is not heard its threads are looked at again and again.
+/// Resource: HintKind::thread with the VMM; HintKind::rescan after lost events. Where a VM cannot
+/// be watched nothing fails: as long as it is not heard its threads are looked at again and again.
 class VcpuWatch final {
  public:
   VcpuWatch(Loop& loop, HintSink sink);
@@ -38,6 +38,7 @@ class VcpuWatch final {
     std::string directory;
   };
   void on_event(int wd, std::uint32_t mask);
+  void lost();
 
   HintSink sink_;
   std::map<std::string, Vm> vms_;     ///< by sandbox

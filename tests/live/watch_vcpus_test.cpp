@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "base/fd.hpp"
 #include "daemon/watch/vcpus.hpp"
 #include "live/watch_rig.hpp"
@@ -89,6 +91,23 @@ TEST_F(Vcpus, WhoIsLeftOrHasAnotherVmIsNotMistaken) {
 TEST_F(Vcpus, WhatIsNoVmIsNotHeard) {
   watch_.watch("S", kVmm, vm_.directory() + "0");
   EXPECT_FALSE(watch_.hears("S"));
+}
+
+/// Any directory will do; a VM has not so many vCPUs.
+TEST_F(Vcpus, AfterLostEventsNobodyIsHeardUntilWatchedAnew) {
+  const Playground directory;
+  watch_.watch("S", kVmm, directory.path());
+  std::ifstream file("/proc/sys/fs/inotify/max_queued_events");
+  unsigned kept = 0;
+  ASSERT_TRUE(file >> kept);
+  for (unsigned i = 0; i <= kept; ++i) make_directories(directory / std::to_string(i));
+  EXPECT_TRUE(rig_.hears(HintKind::rescan, ""));
+  EXPECT_FALSE(watch_.hears("S"));
+  watch_.watch("S", kVmm, directory.path());
+  EXPECT_TRUE(watch_.hears("S"));
+  rig_.forget();
+  make_directories(directory / "another");
+  EXPECT_TRUE(told(kVmm));
 }
 
 TEST_F(Vcpus, WhereThereIsNoWatchToBeHadNothingFails) {
