@@ -161,13 +161,21 @@ TEST_P(LiveMeasure, WhoComesNearItsLimitIsToldUntilThereIsRoom) {
   sandbox->start();
   ASSERT_EQ(settle(*sandbox), "");
   ASSERT_TRUE(wait_until([&] { return counter(*sandbox, "memory.limit_in_bytes") == kLimit; }));
-  // Whoever reads a file first is charged for it, and it does not count.
-  const auto more = kLimit / 100 * 97 - overhead(*sandbox, 0);
-  (void)sandbox->ask(fmt::format("fill-memory {}", more / kMib));  // ignored: it throws
-  const auto told = [this](const std::string& what) {
-    return wait_until([&] { return daemon_->log().find(what) != std::string::npos; });
+  // Whoever reads a file first is charged for it, and it does not count. QEMU gives some back, too.
+  const auto fill = [&] {
+    const auto kept = overhead(*sandbox, 0);
+    const auto more = kLimit / 100 * 97 - std::min(kept, kLimit / 100 * 97);
+    if (more >= kMib)
+      (void)sandbox->ask(fmt::format("fill-memory {}", more / kMib));  // ignored: it throws
   };
-  EXPECT_TRUE(told(fmt::format("sandbox '{}': MemoryNearLimit: ", sandbox->id())));
+  const auto says = [this](const std::string& what) {
+    return daemon_->log().find(what) != std::string::npos;
+  };
+  const auto told = [&](const std::string& what) { return wait_until([&] { return says(what); }); };
+  EXPECT_TRUE(wait_until([&] {
+    fill();
+    return says(fmt::format("sandbox '{}': MemoryNearLimit: ", sandbox->id()));
+  }));
   EXPECT_TRUE(told(fmt::format("{} allows {} MiB", sandbox->group(), kLimit / kMib)));
   sandbox->run_container({"one", "app", 256 * kMib, 50'000});
   EXPECT_TRUE(told(fmt::format("sandbox '{}': MemoryNearLimit cleared", sandbox->id())));

@@ -80,7 +80,7 @@ Result<Pid> Qmp::plug_vcpu() {
 
 Status Qmp::fill_memory(std::uint64_t mib) {
   const Json arguments = {{"qom-type", "memory-backend-ram"},
-                          {"id", "plugged"},
+                          {"id", "plugged" + std::to_string(filled_++)},
                           {"size", mib << 20},
                           {"prealloc", true}};
   const Json add = {{"execute", "object-add"}, {"arguments", arguments}};

@@ -37,6 +37,7 @@ class Qmp final {
 
   Fd fd_;
   std::string rest_;
+  unsigned filled_ = 0;  ///< names of what fill_memory() has plugged
 };
 
 }  // namespace kcg::standin
