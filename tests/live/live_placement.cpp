@@ -23,6 +23,7 @@ class LivePlacement : public LiveTest {
  protected:
   void each_is_placed_in_its_life(const std::vector<Kind>& kinds) const;
   void plugged_vcpus_follow(bool names) const;
+  void a_late_vcpu_is_found(bool names) const;
   void SetUp() override {
     LiveTest::SetUp();
     if (!IsSkipped()) start_daemon();
@@ -129,11 +130,9 @@ TEST_P(LivePlacement, HotpluggedVcpuWithoutANameFollowsKvm) {
   plugged_vcpus_follow(false);
 }
 
-/// Neither its thread's birth nor a name tells of it, and KVM tells nobody.
-TEST_P(LivePlacement, AVcpuThatRunsLateAndHasNoNameIsFound) {
-  KCG_NEEDS_KVM();
-  const auto sandbox =
-      node_->sandbox({.names = true, .light = true, .standin = {{"KVM", "1"}, {"LATE_VCPU", "1"}}});
+void LivePlacement::a_late_vcpu_is_found(bool names) const {
+  const auto sandbox = node_->sandbox(
+      {.names = names, .light = true, .standin = {{"KVM", "1"}, {"LATE_VCPU", "1"}}});
   sandbox->start();
   ASSERT_EQ(settle(*sandbox), "");
   let_it_run();
@@ -151,6 +150,18 @@ TEST_P(LivePlacement, AVcpuThatRunsLateAndHasNoNameIsFound) {
   EXPECT_TRUE(wait_until(all_in));
   sandbox->end();
   EXPECT_EQ(gone(*sandbox), "");
+}
+
+/// Neither its thread's birth nor a name tells of it, and KVM tells nobody.
+TEST_P(LivePlacement, AVcpuThatRunsLateAndHasNoNameIsFound) {
+  KCG_NEEDS_KVM();
+  a_late_vcpu_is_found(true);
+}
+
+/// KVM has told of it when it was made, long before.
+TEST_P(LivePlacement, AVcpuThatRunsLateIsFoundWhereNoneHasAName) {
+  KCG_NEEDS_KVM();
+  a_late_vcpu_is_found(false);
 }
 
 TEST_P(LivePlacement, TwoSandboxesOfOnePodAndOthersDoNotMix) {
