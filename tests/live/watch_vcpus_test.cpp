@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -18,14 +19,32 @@ namespace {
 
 constexpr Pid kVmm = 4711;
 
+/// Resource: debugfs, where nobody else mounts it or takes it away.
+class Debugfs {
+ public:
+  Debugfs() : mounted_(::mount("none", place_.path().c_str(), "debugfs", 0, nullptr) == 0) {}
+  ~Debugfs() {
+    if (mounted_) (void)::umount2(place_.path().c_str(), MNT_DETACH);  // ignored: it is ours
+  }
+  Debugfs(const Debugfs&) = delete;
+  Debugfs& operator=(const Debugfs&) = delete;
+  [[nodiscard]] bool mounted() const { return mounted_; }
+  [[nodiscard]] std::string kvm() const { return place_ / "kvm"; }
+
+ private:
+  Playground place_;
+  bool mounted_;
+};
+
 /// Resource: a VM without memory and vCPUs.
 class Vm {
  public:
-  Vm() : kvm_(::open("/dev/kvm", O_RDWR | O_CLOEXEC)), vm_(::ioctl(kvm_.get(), KVM_CREATE_VM, 0)) {}
+  explicit Vm(const Debugfs& debugfs)
+      : kvm_(::open("/dev/kvm", O_RDWR | O_CLOEXEC)),
+        vm_(::ioctl(kvm_.get(), KVM_CREATE_VM, 0)),
+        directory_(fmt::format("{}/{}-{}", debugfs.kvm(), ::gettid(), vm_.get())) {}
   [[nodiscard]] bool made() const { return static_cast<bool>(vm_); }
-  [[nodiscard]] std::string directory() const {
-    return fmt::format("/sys/kernel/debug/kvm/{}-{}", ::gettid(), vm_.get());
-  }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
   /// One that never runs.
   void add_vcpu(int number) const {
     const Fd vcpu(::ioctl(vm_.get(), KVM_CREATE_VCPU, number));
@@ -36,16 +55,20 @@ class Vm {
  private:
   Fd kvm_;
   Fd vm_;
+  std::string directory_;
 };
 
 class Vcpus : public testing::Test {
  protected:
   void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     if (!vm_.made()) GTEST_SKIP() << "needs /dev/kvm";
+    ASSERT_TRUE(debugfs_.mounted());
   }
   [[nodiscard]] bool told(Pid vmm) { return rig_.hears(HintKind::thread, "", vmm); }
 
-  Vm vm_;
+  Debugfs debugfs_;
+  Vm vm_{debugfs_};
   Rig rig_;
   VcpuWatch watch_{rig_.loop(), rig_.sink()};
 };
@@ -65,14 +88,14 @@ TEST_F(Vcpus, AVmThatEndsIsNotHeardAnyMore) {
   vm_.end();
   EXPECT_TRUE(rig_.until([&] { return !watch_.hears("S"); }));
   EXPECT_TRUE(rig_.hints().empty()) << "its end is told by the VMM's";
-  const Vm next;
+  const Vm next(debugfs_);
   watch_.watch("S", kVmm, next.directory());
   next.add_vcpu(0);
   EXPECT_TRUE(told(kVmm));
 }
 
 TEST_F(Vcpus, WhoIsLeftOrHasAnotherVmIsNotMistaken) {
-  const Vm other;
+  const Vm other(debugfs_);
   watch_.watch("S", kVmm, vm_.directory());
   watch_.watch("T", kVmm + 1, vm_.directory());
   EXPECT_FALSE(watch_.hears("T")) << "a VM is one sandbox's";
@@ -111,9 +134,9 @@ TEST_F(Vcpus, AfterLostEventsNobodyIsHeardUntilWatchedAnew) {
 }
 
 TEST_F(Vcpus, WhereThereIsNoWatchToBeHadNothingFails) {
-  EXPECT_EQ(apart([] {
+  EXPECT_EQ(apart([this] {
               limit_inotify(0, 1);
-              const Vm vm;
+              const Vm vm(debugfs_);
               Rig rig;
               VcpuWatch watch(rig.loop(), rig.sink());
               watch.watch("S", kVmm, vm.directory());
