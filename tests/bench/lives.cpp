@@ -64,9 +64,38 @@ class Bystander final {
   std::thread thread_;
 };
 
-/// How long an engine waits for the answer to its call for each pod, through the storm; for the
-/// same calls before it; and how long it waits in the storm for who has nothing else to do.
-Json answers(live::Tree tree, const Storm& storm) {
+double bare_cpu(const live::Node& node) {
+  std::vector<Micros> lives;
+  for (std::size_t i = 0; i < kBareLives; ++i) lives.push_back(bare_life(node, 2));
+  return static_cast<double>(percentile(lives, 50).count()) / 1000;
+}
+
+}  // namespace
+
+Json bench_lives(live::Tree tree, const Storm& storm) {
+  const auto per_life = [&](double all) { return all / static_cast<double>(storm.lives); };
+  Json result = {{"lives", storm.lives},
+                 {"per_second", storm.rate},
+                 {"length_ms", storm.length.count()},
+                 {"light", storm.light},
+                 {"kvm", storm.kvm},
+                 {"names", storm.names},
+                 {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))}};
+  const live::Node node(tree);
+  const double bare = bare_cpu(node);
+  const auto daemon = node.daemon();
+  daemon->start();
+  const auto before = live::cpu_time(daemon->pid());
+  const auto misplaced = misplaced_in(node, storm);
+  const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
+  result["misplaced"] = misplaced;
+  result["cpu_ms_per_life"] = per_life(used.count());
+  result["bare_cpu_ms_per_life"] = bare;
+  result["ratio_to_bare"] = bare == 0 ? 0.0 : per_life(used.count()) / bare;
+  return result;
+}
+
+Json bench_answers(live::Tree tree, const Storm& storm) {
   const live::Node node(tree);
   std::filesystem::create_directories(node.run_root() + "/run/nri");
   nri::FakeEngine engine(node.run_root() + "/run/nri/nri.sock");
@@ -95,37 +124,6 @@ Json answers(live::Tree tree, const Storm& storm) {
   };
   rage(node, storm, {.on_start = on_start});
   return {{"idle", summary(idle)}, {"storm", summary(raging)}, {"echo", summary(echoed)}};
-}
-
-double bare_cpu(const live::Node& node) {
-  std::vector<Micros> lives;
-  for (std::size_t i = 0; i < kBareLives; ++i) lives.push_back(bare_life(node, 2));
-  return static_cast<double>(percentile(lives, 50).count()) / 1000;
-}
-
-}  // namespace
-
-Json bench_lives(live::Tree tree, const Storm& storm) {
-  const auto per_life = [&](double all) { return all / static_cast<double>(storm.lives); };
-  Json result = {{"lives", storm.lives},
-                 {"per_second", storm.rate},
-                 {"length_ms", storm.length.count()},
-                 {"kvm", storm.kvm},
-                 {"names", storm.names},
-                 {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))},
-                 {"nri_answer_us", answers(tree, storm)}};
-  const live::Node node(tree);
-  const double bare = bare_cpu(node);
-  const auto daemon = node.daemon();
-  daemon->start();
-  const auto before = live::cpu_time(daemon->pid());
-  const auto misplaced = misplaced_in(node, storm);
-  const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
-  result["misplaced"] = misplaced;
-  result["cpu_ms_per_life"] = per_life(used.count());
-  result["bare_cpu_ms_per_life"] = bare;
-  result["ratio_to_bare"] = bare == 0 ? 0.0 : per_life(used.count()) / bare;
-  return result;
 }
 
 Json bench_bystander(live::Tree tree, const Storm& storm) {

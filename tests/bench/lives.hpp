@@ -13,6 +13,10 @@ namespace kcg::bench {
 /// the bare kernel operations of a life in the same run.
 [[nodiscard]] nlohmann::ordered_json bench_lives(live::Tree tree, const Storm& storm);
 
+/// How long an engine waits for the answer to its call for each pod, through the storm; for the
+/// same calls before it; and how long it waits in the storm for who has nothing else to do.
+[[nodiscard]] nlohmann::ordered_json bench_answers(live::Tree tree, const Storm& storm);
+
 /// How long somebody's fork and exit take through a storm, without the daemon and with it.
 [[nodiscard]] nlohmann::ordered_json bench_bystander(live::Tree tree, const Storm& storm);
 

@@ -38,6 +38,7 @@ struct Options {
   bool names = false;
   Crowd crowd;
   Storm storm;
+  Storm qemus{.lives = 0, .rate = 2, .light = false, .names = false};
   Storm bystander{0, 5};
   std::size_t latency = 0;
   std::size_t peers = 0;
@@ -104,7 +105,11 @@ Json bench_tree(const Options& o, Tree tree) {
   const auto missing = live::missing_for_live_tests(tree);
   if (!missing.empty()) throw std::runtime_error("needs " + missing);
   Json result;
-  if (o.storm.lives > 0) result["life"] = bench_lives(tree, o.storm);
+  if (o.storm.lives > 0) {
+    result["life"] = bench_lives(tree, o.storm);
+    result["life"]["nri_answer_us"] = bench_answers(tree, o.storm);
+  }
+  if (o.qemus.lives > 0) result["qemu_life"] = bench_lives(tree, o.qemus);
   if (o.latency > 0) result["latency"] = bench_latency(tree, {o.latency, o.storm.rate});
   if (o.peers > 0 && tree == Tree::v1) result["peers"] = bench_peers(o.peers);
   if (o.bystander.lives > 0) result["bystander"] = bench_bystander(tree, o.bystander);
@@ -165,6 +170,7 @@ int main(int argc, char** argv) {
   app.add_option("--churn", o.crowd.churn_us,
                  "every so many microseconds a VMM starts a thread that ends at once");
   app.add_option("--lives", o.storm.lives, "light sandboxes that start, live and end");
+  app.add_option("--qemu-lives", o.qemus.lives, "the same with a real QEMU, 2 a second");
   app.add_option("--latency", o.latency,
                  "of these, how many while placing is timed, without and beside busy CPUs");
   app.add_option("--peers", o.peers, "lives that others manage, on v1 (libcgroup, cgrulesengd)");

@@ -26,8 +26,8 @@ struct Life {
 
 std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm, std::size_t i) {
   live::SandboxSpec spec{
-      .pod = fmt::format("pod-storm{}", i), .names = storm.names, .light = true, .vcpus = 2};
-  if (storm.kvm) spec.standin.emplace("KVM", "1");
+      .pod = fmt::format("pod-storm{}", i), .names = storm.names, .light = storm.light, .vcpus = 2};
+  if (storm.light && storm.kvm) spec.standin.emplace("KVM", "1");
   auto sandbox = node.sandbox(std::move(spec));
   sandbox->start();
   return sandbox;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Light VMMs that start at a given rate, live for a while and end.
+// VMMs that start at a given rate, live for a while and end.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ struct Storm {
   std::size_t lives = 50;
   double rate = 10;  ///< starts per second
   std::chrono::milliseconds length{4000};
-  bool kvm = true;    ///< their vCPUs are KVM's
+  bool light = true;  ///< else with a real QEMU
+  bool kvm = true;    ///< the vCPUs of light ones are KVM's
   bool names = true;  ///< they say themselves what they are; without KVM always
 };
 
