@@ -18,8 +18,7 @@ namespace {
 
 static_assert(errnos::kNotThere == ENOENT && errnos::kNoTask == ESRCH && errnos::kBusy == EBUSY &&
               errnos::kNoDevice == ENODEV && errnos::kNotDirectory == ENOTDIR &&
-              errnos::kInvalid == EINVAL && errnos::kUnsupported == EOPNOTSUPP &&
-              errnos::kNotConnected == ENOTCONN);
+              errnos::kInvalid == EINVAL && errnos::kUnsupported == EOPNOTSUPP);
 
 /// So many steps are performed before somebody is asked whether that is enough.
 constexpr std::size_t kPortion = 64;

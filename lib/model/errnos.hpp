@@ -6,14 +6,13 @@
 
 namespace kcg::errnos {
 
-inline constexpr int kNotThere = 2;        ///< ENOENT
-inline constexpr int kNoTask = 3;          ///< ESRCH
-inline constexpr int kBusy = 16;           ///< EBUSY
-inline constexpr int kNoDevice = 19;       ///< ENODEV
-inline constexpr int kNotDirectory = 20;   ///< ENOTDIR
-inline constexpr int kInvalid = 22;        ///< EINVAL
-inline constexpr int kUnsupported = 95;    ///< EOPNOTSUPP
-inline constexpr int kNotConnected = 107;  ///< ENOTCONN
+inline constexpr int kNotThere = 2;       ///< ENOENT
+inline constexpr int kNoTask = 3;         ///< ESRCH
+inline constexpr int kBusy = 16;          ///< EBUSY
+inline constexpr int kNoDevice = 19;      ///< ENODEV
+inline constexpr int kNotDirectory = 20;  ///< ENOTDIR
+inline constexpr int kInvalid = 22;       ///< EINVAL
+inline constexpr int kUnsupported = 95;   ///< EOPNOTSUPP
 
 // That much is known: what was asked for is not there. Any other error says nothing about it.
 

@@ -36,6 +36,8 @@ TEST_F(KvmDebugfsTest, TheDirectoryIsNamedAfterAnyThread) {
   fixture_.vcpu("31-11", 0, "32\n");
   fixture_.vcpu("31-11", 1, "33\n");
   EXPECT_EQ(vcpus({30, 31, 32, 33}), (Vcpus{{0, 32}, {1, 33}}));
+  EXPECT_EQ(kvm_.vcpus({30, 1}, {}).value().directory, fixture_.kvm() + "/31-11");
+  EXPECT_EQ(kvm_.vcpus({40, 1}, {}).value().directory, "");
 }
 
 TEST_F(KvmDebugfsTest, AVcpuThatHasNotRunIsZero) {
