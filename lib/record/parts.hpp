@@ -81,7 +81,7 @@ struct ScopeTries {
   unsigned tries = 0;
   Instant asked{0};
   Instant due{0};       ///< not asked again before
-  std::string problem;  ///< why it was not done, in systemd's words
+  std::string problem;  ///< why it was not done, in systemd's words, or could not be asked for
   /// From then on it is said: a refusal at once, what only takes long after a while.
   std::optional<Instant> told_from;
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
@@ -144,7 +144,7 @@ struct Unnamed {
   /// Notes what was seen and when it is looked at again: after 1 ms and then twice as long as
   /// before, up to 500 ms; where vCPUs have names after 4 ms and half a second, and not at all
   /// where all is told. A vCPU that KVM knows but that has not run yet, and a VMM that shows
-  /// none, for as long, with doubling delay: KVM tells nobody when it comes to know one.
+  /// none, for as long, with doubling delay: that a vCPU runs is told to nobody.
   void plan_look(UnnamedThreads found, Instant now);
   [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
   bool operator==(const Unnamed&) const = default;

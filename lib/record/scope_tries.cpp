@@ -8,7 +8,6 @@
 
 #include "kernel/unit_properties.hpp"
 #include "layout/scope.hpp"
-#include "model/errnos.hpp"
 
 namespace kcg {
 
@@ -52,9 +51,10 @@ void count_try(ScopeTries& scope, Instant now) {
   scope.due = now + doubled(kFirstDelay, scope.tries++, kLongestDelay);
 }
 
+/// It could not be asked: systemd is not reached, or who is to be in the scope has just ended.
 void note_failure(ScopeTries& scope, const StepResult& result, Instant now) {
   scope.problem = result.text;
-  tell_from(scope, result.code == errnos::kNotConnected ? now + kPatience : now);
+  tell_from(scope, now + kPatience);
 }
 
 }  // namespace

@@ -13,8 +13,9 @@ namespace kcg {
 /// fold(): what is waited for, and how often systemd was asked in vain.
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
                        const Report& report, Instant now);
-/// fold(): ScopeFailed, where systemd has refused or has not done for some seconds what it was
-/// asked for. While it reloads or executes itself anew it takes as long, and nothing is wrong.
+/// fold(): ScopeFailed, where systemd has refused, or for some seconds could not be asked or has
+/// not done what it was asked for. While it reloads or executes itself anew it takes as long, and
+/// nothing is wrong.
 [[nodiscard]] std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
                                                        Instant now);
 /// fold(): when to look at it again if nobody says anything.

@@ -43,8 +43,6 @@ const FailureRow kFailures[] = {
     {"controller", op::Enable{"cpu"}, EBUSY, {controller_missing}},
     {"threaded_mode", op::MakeThreaded{"domain"}, EOPNOTSUPP, {write_failed}},
     {"device", op::Device{}, EPERM, {device_policy_not_carried}},
-    {"scope", op::StartScope{}, EACCES, {scope_failed}},
-    {"scope_limit", op::SetScope{{"memory.max"}}, EACCES, {scope_failed}},
     {"move", op::MoveProcess{{{21, 3}}}, EACCES, {write_failed}},
     {"task_ended", op::MoveThread{{{21, 3}}}, ESRCH, {}},
     {"group_vanished_before_move", op::MoveThread{{{21, 3}}}, ENODEV, {}},

@@ -116,17 +116,21 @@ TEST_F(Scopes, AJobThatNeverEnds) {
   EXPECT_TRUE(said(ConditionName::scope_failed));
 }
 
-TEST_F(Scopes, SystemdRefuses) {
-  world_->systemd.fail_calls(EACCES);
+/// The member that a scope begins with may just have ended.
+TEST_F(Scopes, WhatCannotBeAskedForIsToldWhereItLasts) {
+  world_->systemd.fail_calls(ESRCH);
   (void)world_->pass();
-  EXPECT_TRUE(said(ConditionName::scope_failed));
+  EXPECT_FALSE(said(ConditionName::scope_failed));
   EXPECT_FALSE(world_->record.scope.pending);
   EXPECT_EQ(world_->pass().last().plan.steps.size(), 0U) << "not again at once";
+  EXPECT_FALSE(said(ConditionName::scope_failed));
+  world_->clock.advance(5s);
+  (void)world_->pass();
   ASSERT_TRUE(said(ConditionName::scope_failed));
   EXPECT_EQ(world_->record.conditions[0].condition.text.find("nothing came of it"),
             std::string::npos);
   world_->systemd.fail_calls(0);
-  world_->clock.advance(1s);
+  world_->clock.advance(10min);
   (void)world_->pass();
   EXPECT_TRUE(world_->record.scope.pending);
 }
