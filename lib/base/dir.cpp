@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace kcg {
 
@@ -210,7 +211,7 @@ Status Dir::remove_file(const std::string& path) const {
 Result<std::vector<DirEntry>> Dir::list() const {
   alignas(dirent64) std::array<char, kBuffer> buffer;
   std::vector<DirEntry> entries;
-  const bool again = ::lseek(fd_.get(), 0, SEEK_SET) == 0;
+  const bool again = !std::exchange(listed_, true) || ::lseek(fd_.get(), 0, SEEK_SET) == 0;
   for (;;) {
     const ssize_t got = again ? ::getdents64(fd_.get(), buffer.data(), buffer.size()) : -1;
     if (got < 0) {

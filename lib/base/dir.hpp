@@ -67,6 +67,7 @@ class Dir final {
 
  private:
   Fd fd_;
+  mutable bool listed_ = false;  ///< the next listing begins anew
 };
 
 /// Reads an open file to EOF from where it stands (debugfs's attributes cannot seek). More than

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <optional>
@@ -56,12 +57,9 @@ int errno_of(Call call) {
 
 /// nullopt: the directory has no such attribute.
 Result<std::optional<std::string>> attribute_of(const Dir& dir, const char* attribute) {
-  std::string value(kLongestMark, '\0');
+  std::array<char, kLongestMark> value;
   const ssize_t size = ::fgetxattr(dir.fd(), attribute, value.data(), value.size());
-  if (size >= 0) {
-    value.resize(static_cast<std::size_t>(size));
-    return value;
-  }
+  if (size >= 0) return std::string(value.data(), static_cast<std::size_t>(size));
   const int code = errno;
   if (code == ENODATA) return std::optional<std::string>();
   if (code == ERANGE) return std::string(" ");  // no id, so another's
