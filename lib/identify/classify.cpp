@@ -152,4 +152,19 @@ bool named_vcpu(Hypervisor hypervisor, std::string_view comm) {
   return by_name(hypervisor, comm) == ThreadClass::vcpu;
 }
 
+bool incomplete(const KvmVcpus& vcpus) {
+  return std::any_of(vcpus.tid_of.begin(), vcpus.tid_of.end(),
+                     [](const auto& vcpu) { return vcpu.second == 0; });
+}
+
+bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
+                     const KvmVcpus& kvm) {
+  if (kvm.tid_of.empty()) return true;
+  if (!incomplete(kvm) || hypervisor != Hypervisor::qemu) return false;
+  const auto named = std::count_if(threads.begin(), threads.end(), [&](const ThreadFacts& thread) {
+    return named_vcpu(hypervisor, thread.comm);
+  });
+  return static_cast<std::size_t>(named) < kvm.tid_of.size();
+}
+
 }  // namespace kcg

@@ -19,4 +19,12 @@ namespace kcg {
 /// Whether the thread's name says that it is a vCPU, whatever else tells it.
 [[nodiscard]] bool named_vcpu(Hypervisor hypervisor, std::string_view comm);
 
+/// Some vCPU has not run yet: KVM does not know its thread.
+[[nodiscard]] bool incomplete(const KvmVcpus& vcpus);
+
+/// Whether what a thread does, or the signals that it takes, may tell a vCPU that neither KVM nor
+/// names tell.
+[[nodiscard]] bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
+                                   const KvmVcpus& kvm);
+
 }  // namespace kcg

@@ -230,18 +230,13 @@ void add_kernel_workers(ProcView& proc, const Config& config, const std::vector<
 
 }  // namespace
 
-bool incomplete(const KvmVcpus& vcpus) {
-  return std::any_of(vcpus.tid_of.begin(), vcpus.tid_of.end(),
-                     [](const auto& vcpu) { return vcpu.second == 0; });
-}
-
 Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
                           std::vector<ThreadFacts>& threads) {
   const bool dragonball = process.hypervisor == Hypervisor::dragonball;
   if (process.role != ProcessRole::vmm && !dragonball) return KvmVcpus{};
   auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
   if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
-  if (!vcpus || vcpus->tid_of.empty() || incomplete(*vcpus))
+  if (!vcpus || hints_tell_more(process.hypervisor, threads, *vcpus))
     proc.mark_vcpu_hints(process.facts.key.pid, threads);
   return vcpus ? std::move(*vcpus) : KvmVcpus{};
 }

@@ -17,12 +17,9 @@ namespace kcg {
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
                        const Inside& inside, Observed& observed);
 
-/// KVM's word for a VMM. Where it has none, or none yet for a vCPU that has not run, the threads
-/// are asked for hints of their own.
+/// KVM's word for a VMM. Where its threads can tell more than KVM and their names, they are asked
+/// for hints of their own.
 [[nodiscard]] Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
                                         std::vector<ThreadFacts>& threads);
-
-/// Some vCPU has not run yet: KVM does not know its thread.
-[[nodiscard]] bool incomplete(const KvmVcpus& vcpus);
 
 }  // namespace kcg

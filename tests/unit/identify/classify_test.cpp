@@ -155,6 +155,20 @@ TEST(Classify, OtherVmmsMasksSayNothing) {
             List{"vmm:fallback"});
 }
 
+/// They are read of each thread, and cost as much as all else.
+TEST(Classify, ThreadsAreAskedOnlyForWhatNeitherKvmNorNamesTell) {
+  const auto asked = [](Hypervisor hypervisor, const char* name, const KvmVcpus& kvm) {
+    return hints_tell_more(hypervisor, {thread(1, "main"), thread(2, name), thread(3, name)}, kvm);
+  };
+  const KvmVcpus none, waiting = {{{0, 0}, {1, 2}}}, all = {{{0, 3}, {1, 2}}};
+  EXPECT_TRUE(asked(Hypervisor::qemu, "qemu", none));
+  EXPECT_TRUE(asked(Hypervisor::firecracker, "fc_vcpu 0", none)) << "whose are the names?";
+  EXPECT_TRUE(asked(Hypervisor::qemu, "qemu", waiting));
+  EXPECT_FALSE(asked(Hypervisor::qemu, "CPU 0/KVM", waiting));
+  EXPECT_FALSE(asked(Hypervisor::firecracker, "other", waiting)) << "its signals say nothing";
+  EXPECT_FALSE(asked(Hypervisor::qemu, "qemu", all));
+}
+
 TEST(Classify, ThreadsMadeByTheKernelCarryAVcpusRegisters) {
   auto vcpu = thread(2, "qemu-system-x86");
   auto vhost = thread(3, "vhost-1");
