@@ -87,17 +87,6 @@ Form form_of(Layout layout, const Voice& voice, const CgroupsPath& path, const O
   return Form::own_scope;
 }
 
-Layout layout_of(Form form) {
-  return form == Form::legacy_v1 || form == Form::legacy_v2 ? Layout::legacy : Layout::sandbox_only;
-}
-
-/// The two legacy forms share a path, and only one of them exists on a host.
-bool possible(Form form, const Host& host, Driver driver) {
-  if (form == Form::legacy_v1) return !host.unified();
-  if (form == Form::legacy_v2) return host.unified();
-  return (form == Form::plain) == (driver == Driver::cgroupfs);
-}
-
 /// dirname(P)/kata_basename(P); systemd: <slice dir>/kata_<prefix>-<name>. Without a path Kata uses
 /// one directory for all sandboxes, and no sandbox can have that for its own.
 Result<CgroupPath> kata_directory(const SandboxId& id, const CgroupsPath& path) {
@@ -116,6 +105,21 @@ std::optional<CgroupPath> earlier_path(const SandboxId& id, const CgroupPath& sa
 }
 
 }  // namespace
+
+Layout chosen_layout(const Config& config, const SandboxInputs& inputs, const Host& host) {
+  std::vector<Condition> told_by_the_decision;
+  return layout_of(first_voice(config, inputs, told_by_the_decision), host, told_by_the_decision);
+}
+
+Layout layout_of(Form form) {
+  return form == Form::legacy_v1 || form == Form::legacy_v2 ? Layout::legacy : Layout::sandbox_only;
+}
+
+bool possible(Form form, const Host& host, Driver driver) {
+  if (form == Form::legacy_v1) return !host.unified();
+  if (form == Form::legacy_v2) return host.unified();
+  return (form == Form::plain) == (driver == Driver::cgroupfs);
+}
 
 bool systemd_manages(const Hierarchy& h) {
   return h.unified || h.has("cpu") || h.has("cpuacct") || h.has("memory") || h.has("blkio") ||

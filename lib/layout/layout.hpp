@@ -27,6 +27,16 @@ struct LayoutDecision {
 /// unusable cgroupsPath is an error.
 [[nodiscard]] Result<LayoutDecision> decide_layout(const Config& config, const Observed& observed);
 
+/// The layout of one that is not placed yet, by the same voices.
+[[nodiscard]] Layout chosen_layout(const Config& config, const SandboxInputs& inputs,
+                                   const Host& host);
+
+[[nodiscard]] Layout layout_of(Form form);
+
+/// Whether a group of this form can be on such a host: of the two legacy forms, which share a path,
+/// one is.
+[[nodiscard]] bool possible(Form form, const Host& host, Driver driver);
+
 /// Value: the directories of one form; equal in all hierarchies.
 struct LayoutPaths {
   CgroupPath sandbox;                  ///< legacy on v1: the constrained group

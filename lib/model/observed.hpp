@@ -65,10 +65,11 @@ struct ChargeSample {
   bool operator==(const ChargeSample&) const = default;
 };
 
-/// Value: what becomes of a sandbox's threads and is heard of without a look.
+/// Value: what becomes of a sandbox and is heard of without a look.
 struct Told {
   bool threads = false;  ///< new ones, and new names
   bool vcpus = false;    ///< that KVM comes to know one
+  bool groups = false;   ///< that others write to ours, or make or place something in Kata's
   bool operator==(const Told&) const = default;
 };
 
@@ -88,6 +89,7 @@ struct Observed {
   std::vector<Process> processes;  ///< proven, shim first
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
+  Instant groups_since{0};                ///< what happened to groups before this was seen
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
   std::string kvm_directory;            ///< of its VM in debugfs; "": there is none

@@ -21,11 +21,12 @@ using Files = std::vector<std::string>;
 /// Value: a top group of ours, and those below it for the classes of threads, the same in each
 /// hierarchy.
 struct Top {
-  explicit Top(const CgroupPath& top) : path(top) {
+  Top(const CgroupPath& top, bool may_be_chosen) : path(top), chosen(may_be_chosen) {
     for (std::size_t i = 0; i < classes.size(); ++i)
       classes[i] = class_path(top, kThreadClasses[i]);
   }
   CgroupPath path;
+  bool chosen;  ///< it is where this sandbox belongs, or may be; else it is of interest if ours
   std::array<CgroupPath, std::size(kThreadClasses)> classes;
 };
 
@@ -86,14 +87,16 @@ Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
 /// Looks at single groups and remembers those that exist.
 class Looker final {
  public:
-  Looker(const CgroupTree& tree, Observed& observed) : tree_(tree), observed_(observed) {}
+  Looker(const CgroupTree& tree, GroupDepth depth, Observed& observed)
+      : tree_(tree), depth_(depth), observed_(observed) {}
 
   /// nullptr: it does not exist.
-  const GroupState* look(const Hierarchy& h, const CgroupPath& path, const Files& files) {
+  const GroupState* look(const Hierarchy& h, const CgroupPath& path, Files files) {
     const GroupRef ref{h.name, path};
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
     if (absent_.contains(ref)) return nullptr;
+    drop_unread(files);
     const auto seen = tree_.see(ref, files);
     if (!readable(seen)) {
       absent_.insert(ref);
@@ -110,8 +113,10 @@ class Looker final {
     return &state;
   }
 
-  /// Looks at its device programs. False: it does not exist, or not any more.
+  /// Looks at its device programs. False: it does not exist, or not any more, or it does not
+  /// matter.
   bool devices(const Hierarchy& h, const CgroupPath& path) {
+    if (depth_ == GroupDepth::ended) return false;
     const auto it = observed_.groups.find({h.name, path});
     if (it == observed_.groups.end()) return false;
     if (auto seen = tree_.devices(it->first)) {
@@ -137,6 +142,7 @@ class Looker final {
   }
 
   void one_of_ours(const Hierarchy& h, const Top& top) {
+    if (!top.chosen && !of_interest({h.name, top.path})) return;
     const auto* state = look(h, top.path, own_files(h, true));
     if (state == nullptr) return;
     see_whether_occupied({h.name, top.path});
@@ -211,9 +217,24 @@ class Looker final {
     return result.has_value();
   }
 
+  /// Somebody has marked it, or we may have made it.
+  bool of_interest(const GroupRef& ref) {
+    const auto mark = tree_.mark(ref);
+    return readable(mark) && (*mark || observed_.creation_recorded);
+  }
+
+  /// Of one that has ended nothing is limited any more.
+  void drop_unread(Files& files) const {
+    if (depth_ == GroupDepth::whole) return;
+    std::erase_if(files, [](const std::string& file) {
+      return !file.starts_with("cgroup.") && !file.starts_with("memory.");
+    });
+  }
+
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
-  void read_above(const GroupRef& ref, const Files& files) {
+  void read_above(const GroupRef& ref, Files files) {
     if (observed_.groups.contains(ref)) return;
+    drop_unread(files);
     auto& state = observed_.groups[ref];
     state.ref = ref;
     for (const auto& file : files) keep(state, file, tree_.read(ref, file));
@@ -244,19 +265,24 @@ class Looker final {
   }
 
   const CgroupTree& tree_;
+  GroupDepth depth_;
   Observed& observed_;
   std::set<GroupRef> absent_;  ///< or unreadable, which has been told; layouts share groups
 };
 
 /// Every directory where a top group of ours stands or may stand.
-std::vector<Top> tops_of(const Config& config, const SandboxId& id, const CgroupsPath& path,
+std::vector<Top> tops_of(const Config& config, const Observed& observed, const CgroupsPath& path,
                          const Record& record) {
+  const auto& id = observed.inputs.id;
   std::vector<Top> tops;
+  const auto layout = chosen_layout(config, observed.inputs, observed.host);
   for (const auto& [form, candidate] : candidate_paths(config, id, path)) {
+    if (!possible(form, observed.host, path.driver)) continue;
     if (record.fixed && record.fixed->form != form) continue;
-    tops.emplace_back(candidate);
+    const bool chosen = record.fixed || layout_of(form) == layout;
+    tops.emplace_back(candidate, chosen);
     const auto paths = layout_paths(config, id, path, form);
-    if (paths && paths->overhead) tops.emplace_back(paths->sandbox);
+    if (paths && paths->overhead) tops.emplace_back(paths->sandbox, chosen);
   }
   return tops;
 }
@@ -277,11 +303,11 @@ std::vector<Pid> pids_in(const CgroupTree& tree, const GroupState& group, Observ
 }  // namespace
 
 Inside observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
-                      Observed& observed) {
-  Looker looker(tree, observed);
+                      GroupDepth depth, Observed& observed) {
+  Looker looker(tree, depth, observed);
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
-  const auto tops = path ? tops_of(config, id, *path, record) : std::vector<Top>{};
+  const auto tops = path ? tops_of(config, observed, *path, record) : std::vector<Top>{};
   for (const auto& h : observed.host.hierarchies) {
     looker.ours(h, tops);
     looker.found(h, record.found_groups);
@@ -300,7 +326,12 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
 
   looker.add_controllers();
   looker.add_memory_use();
+  return inside_of(tree, observed);
+}
 
+Inside inside_of(const CgroupTree& tree, Observed& observed) {
+  const auto& id = observed.inputs.id;
+  const auto& path = observed.cgroups_path;
   Inside inside;
   for (const auto& [ref, state] : observed.groups) {
     const bool ours = state.mark && *state.mark == id.str();

@@ -3,6 +3,7 @@
 // Groups of one sandbox (L6, internal to observe/): which exist, whose they are, what is in them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "cgroup/tree.hpp"
@@ -18,8 +19,18 @@ struct Inside {
   std::vector<Pid> all;   ///< there, or in Kata's own scope
 };
 
+/// How much of each group is read.
+enum class GroupDepth : std::uint8_t {
+  whole,
+  ended,  ///< what matters of one that has ended: who is left in it, and who was killed there
+};
+
 /// Fills observed.groups.
 [[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
-                                    const Record& record, Observed& observed);
+                                    const Record& record, GroupDepth depth, Observed& observed);
+
+/// The same of observed.groups as they are in it: reads only who is in a group of which it does not
+/// say so.
+[[nodiscard]] Inside inside_of(const CgroupTree& tree, Observed& observed);
 
 }  // namespace kcg

@@ -6,6 +6,7 @@
 
 #include "identify/ended.hpp"
 #include "kernel/keyed.hpp"
+#include "model/errnos.hpp"
 #include "model/ticks.hpp"
 #include "observe/groups.hpp"
 #include "observe/processes.hpp"
@@ -51,6 +52,28 @@ ChargeSample sample_charge(const CgroupTree& tree, ProcView& proc, const Observe
   return sample;
 }
 
+/// Whether nobody lives whom earlier looks have proven.
+bool seems_over(ProcView& proc, const Record& record) {
+  if (record.trusted.empty()) return record.ended.has_value();
+  return std::all_of(record.trusted.begin(), record.trusted.end(), [&](const Trusted& trusted) {
+    const auto stat = proc.stat(trusted.key.pid);
+    if (!stat) return errnos::no_task(stat.error().code);
+    return stat->key != trusted.key || stat->ending();
+  });
+}
+
+Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& config,
+                  const Record& record, const ObserveContext& context, GroupDepth depth,
+                  Observed& observed) {
+  if (context.groups != nullptr) {
+    observed.groups = context.groups->groups;
+    observed.groups_since = context.groups->groups_since;
+    return inside_of(tree, observed);
+  }
+  observed.groups_since = clock.now();
+  return observe_groups(tree, config, record, depth, observed);
+}
+
 }  // namespace
 
 Observed hearsay(const Host& host, const Assembled& assembled) {
@@ -66,27 +89,34 @@ Observed hearsay(const Host& host, const Assembled& assembled) {
 Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& clock,
                          const Config& config, const Assembled& assembled, const Record& record,
                          const ObserveContext& context) {
-  auto observed = hearsay(tree.host(), assembled);
-  observed.fixed = record.fixed;
-  observed.watched = record.watched;
-  observed.history = record.history;
-  observed.creation_recorded = context.creation_recorded;
-  observed.measured = context.measured;
-  observed.near_limit = context.near_limit;
-  observed.told = context.told;
+  const auto look = [&](GroupDepth depth) {
+    auto observed = hearsay(tree.host(), assembled);
+    observed.fixed = record.fixed;
+    observed.watched = record.watched;
+    observed.history = record.history;
+    observed.creation_recorded = context.creation_recorded;
+    observed.measured = context.measured;
+    observed.near_limit = context.near_limit;
+    observed.told = context.told;
 
-  const auto inside = observe_groups(tree, config, record, observed);
-  observed.pending = open_job(observed, record.scope.pending);
-  observed.threads_since = clock.now();
-  observe_processes(proc, config, record, inside, observed);
-  observed.proven_kata = observed.proven_kata || !observed.processes.empty();
-  observed.gone = has_ended(observed, {record.ended.has_value(), !record.trusted.empty()});
-  if (!observed.gone && record.ended) observed.history = next_life(record.history);
-  if (observed.gone && record.ended) observed.gone_ms = ms(clock.now() - *record.ended);
-  observed.unmanaged = left_unmanaged(observed, context.managed_since);
-  add_ages(clock, observed);
-  if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
-  return observed;
+    const auto inside = groups_now(tree, clock, config, record, context, depth, observed);
+    observed.pending = open_job(observed, record.scope.pending);
+    observed.threads_since = clock.now();
+    observe_processes(proc, config, record, inside, observed);
+    observed.proven_kata = observed.proven_kata || !observed.processes.empty();
+    observed.gone = has_ended(observed, {record.ended.has_value(), !record.trusted.empty()});
+    if (!observed.gone && record.ended) observed.history = next_life(record.history);
+    if (observed.gone && record.ended) observed.gone_ms = ms(clock.now() - *record.ended);
+    observed.unmanaged = left_unmanaged(observed, context.managed_since);
+    add_ages(clock, observed);
+    if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
+    return observed;
+  };
+  if (context.groups == nullptr && seems_over(proc, record)) {
+    auto observed = look(GroupDepth::ended);
+    if (observed.gone) return observed;
+  }
+  return look(GroupDepth::whole);
 }
 
 }  // namespace kcg

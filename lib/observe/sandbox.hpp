@@ -28,6 +28,9 @@ struct ObserveContext {
   OverheadMeasured measured;            ///< what its overhead was last
   std::optional<NearLimit> near_limit;  ///< its memory, as measured last
   Told told;                            ///< what is heard of its threads by now
+  /// An earlier look, of whose groups nobody has told anything since: they are taken as it saw
+  /// them. nullptr: they are read.
+  const Observed* groups = nullptr;
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

@@ -97,7 +97,7 @@ class Eye final {
       for (auto& thread : threads) {
         auto stat = proc_.thread_stat(pid(), thread.key.pid);
         if (!stat && !errnos::no_task(stat.error().code)) return false;
-        if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
+        if (!stat || stat->ending()) continue;
         thread.key = stat->key;
         thread.comm = std::move(stat->comm);
         living.push_back(std::move(thread));

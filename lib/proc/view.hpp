@@ -24,6 +24,7 @@ struct TaskStat {
   std::string comm;
   char state = '?';
   bool operator==(const TaskStat&) const = default;
+  [[nodiscard]] bool ending() const { return state == 'Z' || state == 'X'; }
 };
 
 /// Value: what many processes are asked for at once.

@@ -254,7 +254,53 @@ TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
   EXPECT_TRUE(world.marked_groups().empty());
 }
 
+/// Nothing limits one that has ended, and its end is looked at as often as its start.
+TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  const auto has = [&](const char* hierarchy, const char* file) {
+    return world.observe().groups.at({hierarchy, top}).files.contains(file);
+  };
+  EXPECT_TRUE(has("cpu", "cpu.shares"));
+  world.end_vmm();
+  EXPECT_TRUE(has("cpu", "cpu.shares")) << "the shim lives";
+  world.end_all();
+  EXPECT_FALSE(has("cpu", "cpu.shares"));
+  EXPECT_TRUE(has("cpu", "cgroup.procs")) << "who is left";
+  EXPECT_TRUE(has("memory", "memory.oom_control")) << "who was killed";
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+/// Its shim may be found by what only a look tells.
+TEST(Observe, OneThatLivesAgainIsSeenWhole) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  world.end_all();
+  world.record.ended = world.clock.now();
+  world.record.trusted.clear();
+  world.boot();
+  const auto observed = world.observe();
+  EXPECT_FALSE(observed.gone);
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  EXPECT_TRUE(observed.groups.at({"cpu", top}).file("cpu.shares"));
+}
+
 // --- groups -------------------------------------------------------------------------------------
+
+/// Kata's own group is where legacy would have ours: that it is not ours is seen by its mark.
+TEST(Observe, AGroupWhereALayoutThatWasNotChosenWouldHaveOursIsReadOnlyIfMarked) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  const GroupRef katas{"cpu", CgroupPath::parse(world.kata_group).value()};
+  EXPECT_EQ(world.observe().group(katas), nullptr);
+  world.tree.outside([&](CgroupTree& tree) { ASSERT_TRUE(tree.set_mark(katas, "S")); });
+  ASSERT_NE(world.observe().group(katas), nullptr);
+  EXPECT_TRUE(world.observe().group(katas)->file("cpu.shares"));
+}
 
 struct GroupRow {
   const char* name;
