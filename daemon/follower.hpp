@@ -6,6 +6,7 @@
 #include "model/config.hpp"
 #include "model/ids.hpp"
 #include "model/observed.hpp"
+#include "pass/pass.hpp"
 
 namespace kcg {
 
@@ -13,8 +14,8 @@ namespace kcg {
 class Follower {
  public:
   virtual ~Follower() = default;
-  /// Watches its processes, its groups and Kata's groups as they were just observed.
-  virtual void follow(const SandboxId& id, const Observed& observed) = 0;
+  /// Watches its processes, its groups and Kata's groups as they were just observed and changed.
+  virtual void follow(const SandboxId& id, const Round& last) = 0;
   /// Passes on what is known of groups by now, before a look at them.
   virtual void hear_groups() = 0;
   /// What becomes of its threads and is heard of.

@@ -9,6 +9,7 @@
 #include "identify/classify.hpp"
 #include "layout/layout.hpp"
 #include "model/limit_files.hpp"
+#include "pass/populated.hpp"
 #include "sizing/oom.hpp"
 
 namespace kcg {
@@ -67,23 +68,6 @@ std::vector<GroupInterest> interests_of(const SandboxId& id, const Observed& obs
   for (const auto& kata : kata_paths(id, *path)) add_kata(hierarchies, kata, observed, interests);
   if (!hierarchies.empty()) add_children(hierarchies.back(), id, *path, observed, interests);
   return interests;
-}
-
-/// Where a task was seen, or below which. Of v2 alone: v1 tells nobody.
-std::set<GroupRef> populated(const Observed& observed) {
-  const auto& hierarchies = observed.host.hierarchies;
-  std::set<std::pair<std::size_t, std::string_view>> seen;  // of many threads few groups
-  for (const auto& process : observed.processes)
-    for (const auto& thread : process.threads)
-      for (std::size_t i = 0; i < std::min(hierarchies.size(), thread.facts.groups.size()); ++i)
-        if (hierarchies[i].unified) seen.emplace(i, thread.facts.groups[i]);
-  std::set<GroupRef> found;
-  for (const auto& [i, group] : seen) {
-    auto path = CgroupPath::parse(group);
-    while (path && !path->is_root() && found.insert({hierarchies[i].name, *path}).second)
-      path = path->parent();
-  }
-  return found;
 }
 
 /// Ours, and on v2 the pod's, which says nothing to a listener on v1 that ours does not hear.
@@ -146,9 +130,10 @@ void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
     if (!now.contains(pid)) processes_.unwatch_process(pid);
 }
 
-void Watches::follow(const SandboxId& id, const Observed& observed) {
+void Watches::follow(const SandboxId& id, const Round& last) {
+  const auto& observed = last.observed;
   follow_processes(id, observed);
-  groups_.watch(id.str(), interests_of(id, observed), populated(observed));
+  groups_.watch(id.str(), interests_of(id, observed), populated(last));
   oom_.watch(id.str(), memory_groups(id, observed));
   if (const auto* vmm = with_nameless_vcpus(observed))
     vcpus_.watch(id.str(), vmm->facts.key.pid, observed.kvm_directory);

@@ -35,10 +35,10 @@ class Watches final : public Follower {
   Watches& operator=(const Watches&) = delete;
   ~Watches() override = default;
 
-  void follow(const SandboxId& id, const Observed& observed) override;
+  void follow(const SandboxId& id, const Round& last) override;
   void hear_groups() override { groups_.hear(); }
   [[nodiscard]] Told told(const SandboxId& id) const override {
-    return {processes_.listening(), vcpus_.hears(id.str())};
+    return {processes_.listening(), vcpus_.hears(id.str()), groups_.hears(id.str())};
   }
   void leave(const SandboxId& id) override;
   void set_mode(Mode mode) override { oom_.set_may_write(mode == Mode::enforce); }

@@ -9,6 +9,7 @@
 
 #include "identify/recognise.hpp"
 #include "model/ticks.hpp"
+#include "pass/seen_groups.hpp"
 
 namespace kcg {
 
@@ -59,12 +60,13 @@ Round Passes::look(const SandboxId& id, const Entry& entry) const {
 }
 
 void Passes::pass(const SandboxId& id, Due why) {
-  if (glance(id, why)) return;
+  const auto as_it_was = glance(id, why);
+  if (as_it_was.value_or(false)) return;
   auto& entry = node_.sandboxes.get(id);
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  auto result = run(id, why, entry, assembled);
+  auto result = run(id, why, entry, assembled, as_it_was ? groups_as_seen(id, entry) : nullptr);
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
@@ -91,12 +93,12 @@ void Passes::pass(const SandboxId& id, Due why) {
     node_.recent.drop(id);
 }
 
-/// Whether a glance at the threads has found all as it was, and nothing else asks for a look.
-bool Passes::glance(const SandboxId& id, Due why) {
+/// Whether a glance at the threads has found all as it was. nullopt: more asks for a look.
+std::optional<bool> Passes::glance(const SandboxId& id, Due why) {
   auto* entry = node_.sandboxes.find(id);
-  if (entry == nullptr || entry->look_due || !entry->glance) return false;
+  if (entry == nullptr || entry->look_due || !entry->glance) return std::nullopt;
   const auto look_at = entry->glance->look_at;
-  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
+  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return std::nullopt;
   const auto seen = look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred,
                                     told(id), entry->record);
   if (node_.world.log.enabled(LogLevel::debug))
@@ -109,8 +111,19 @@ bool Passes::glance(const SandboxId& id, Due why) {
   return true;
 }
 
-/// One turn of a pass; a large VMM's takes several.
-PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
+/// The last look, if nobody has told anything of its groups since.
+const Observed* Passes::groups_as_seen(const SandboxId& id, const Entry& entry) {
+  if (!told(id).groups) return nullptr;
+  node_.follower->hear_groups();
+  const auto* last = node_.recent.find(id);
+  if (entry.look_due || entry.change_due || last == nullptr || !last->groups_hold) return nullptr;
+  const bool old = last->observed.groups_since + kGroupsHold < node_.world.clock.now();
+  return old ? nullptr : &last->observed;
+}
+
+/// One turn of a pass; a large VMM's takes several. `groups`: as groups_as_seen() has it.
+PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
+                       const Observed* groups) {
   node_.scheduler.looked(id);
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
@@ -122,7 +135,10 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   task.slice = kPassSlice;
   if (node_.follower != nullptr && !node_.waiters.waits_for(id)) task.confirm_after = kConfirm;
   task.failures = entry.failures;
-  task.about_to_look = [&] { hear_groups(id, entry); };
+  task.groups = groups;
+  task.about_to_look = [&, heard = groups != nullptr]() mutable {
+    if (!std::exchange(heard, false)) hear_groups(id, entry);
+  };
   const auto heard = std::exchange(entry.heard, std::nullopt);
   unsigned looks = 0;
   auto result = run_pass(pass_world(), task, entry.record, [&](const Round& round) {
@@ -175,7 +191,7 @@ void Passes::track(const SandboxId& id, Entry& entry, const Round& last) {
   entry.ceiling = last.want.ceiling;
   for (const Pid pid : node_.sandboxes.index(id, entry)) node_.world.proc.forget(pid);
   if (node_.follower == nullptr) return;
-  node_.follower->follow(id, observed);
+  node_.follower->follow(id, last);
   // Of one that was found running, Kata may have moved a task after it was seen and before anybody
   // told. One that is seen before its VMM is watched in time. Others are looked at first.
   const bool running = observed.first(ProcessRole::vmm) != nullptr;

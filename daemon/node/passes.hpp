@@ -17,9 +17,10 @@ class Passes final {
   [[nodiscard]] Round look(const SandboxId& id, const Entry& entry) const;
 
  private:
-  [[nodiscard]] bool glance(const SandboxId& id, Due why);
+  [[nodiscard]] std::optional<bool> glance(const SandboxId& id, Due why);
+  [[nodiscard]] const Observed* groups_as_seen(const SandboxId& id, const Entry& entry);
   [[nodiscard]] PassResult run(const SandboxId& id, Due why, Entry& entry,
-                               const Assembled& assembled);
+                               const Assembled& assembled, const Observed* groups);
   void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);
   void track(const SandboxId& id, Entry& entry, const Round& last);

@@ -13,6 +13,7 @@
 
 #include "apply/apply.hpp"
 #include "model/ticks.hpp"
+#include "pass/seen_groups.hpp"
 #include "plan/desired.hpp"
 #include "plan/diff.hpp"
 #include "plan/warm.hpp"
@@ -65,11 +66,28 @@ class Using final {
   ProcView& proc_;
 };
 
+Round look_at(const PassWorld& world, const PassOrder& order, const Record& record,
+              const Observed* groups) {
+  ObserveContext context;
+  context.managed_since = order.managed_since;
+  context.measured = order.measured;
+  context.near_limit = order.near_limit;
+  context.told = order.told;
+  context.groups = groups;
+  context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
+  Round round;
+  round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
+                                   order.assembled, record, context);
+  round.want = desired(order.config, round.observed);
+  round.plan = diff(round.observed, round.want);
+  return round;
+}
+
 /// One pass under way.
 class Line final {
  public:
   Line(const PassWorld& world, const PassOrder& order, Record record)
-      : world_(world), order_(order), record_(std::move(record)) {
+      : world_(world), order_(order), record_(std::move(record)), groups_(order.groups) {
     const auto now = world.clock.now();
     until_ = order.slice < Instant::max() - now ? now + order.slice : Instant::max();
     result_.so_far = order.so_far;
@@ -130,7 +148,10 @@ class Line final {
 
   Round look_with_what_was_read() {
     const Using using_ahead(world_.proc);
-    auto seen = look(world_, order_, record_);
+    auto seen = look_at(world_, order_, record_, groups_);
+    const bool enough = groups_ == nullptr || as_seen(world_.tree, seen);
+    groups_ = nullptr;
+    if (!enough) seen = look_at(world_, order_, record_, nullptr);
     for (const auto& process : ahead_) world_.proc.drop_ahead(process.pid);
     return seen;
   }
@@ -227,6 +248,7 @@ class Line final {
   const PassOrder& order_;
   Record record_;
   std::vector<TaskKey> ahead_;  ///< read ahead for the next look
+  const Observed* groups_;      ///< as they were seen before, if that will do for the next look
   Instant until_{};
   PassResult result_;
 };
@@ -252,18 +274,7 @@ PassResult failed(Record& record, unsigned before, const std::string& why, const
 }  // namespace
 
 Round look(const PassWorld& world, const PassOrder& order, const Record& record) {
-  ObserveContext context;
-  context.managed_since = order.managed_since;
-  context.measured = order.measured;
-  context.near_limit = order.near_limit;
-  context.told = order.told;
-  context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
-  Round round;
-  round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
-                                   order.assembled, record, context);
-  round.want = desired(order.config, round.observed);
-  round.plan = diff(round.observed, round.want);
-  return round;
+  return look_at(world, order, record, nullptr);
 }
 
 PassResult run_pass(const PassWorld& world, const PassOrder& order, Record& record,

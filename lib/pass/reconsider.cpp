@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pass/glance.hpp"
+#include "pass/seen_groups.hpp"
 #include "plan/desired.hpp"
 
 namespace kcg {
@@ -43,8 +44,10 @@ bool asked(const Config& config, const Assembled& now, LastLook& last, Record& r
 
 std::optional<LastLook> last_look(Round round, const Record& record, std::vector<Condition> said) {
   if (tasks_of(round.observed) > kMostGlanced) return std::nullopt;
+  const bool hold = groups_hold(round);
   round.observed.fixed = record.fixed;  // by this look, where its VMM had executed
-  return LastLook{std::move(round.observed), underived(std::move(round.want)), std::move(said)};
+  return LastLook{std::move(round.observed), underived(std::move(round.want)), std::move(said),
+                  hold};
 }
 
 bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {

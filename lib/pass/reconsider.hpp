@@ -23,6 +23,7 @@ struct LastLook {
   Observed observed;
   Desired want;                 ///< but how it was derived
   std::vector<Condition> said;  ///< Assembled::conditions
+  bool groups_hold = false;     ///< see seen_groups.hpp
 };
 
 /// Of a pass that was finished; `record` as it is after that. nullopt: there are so many tasks

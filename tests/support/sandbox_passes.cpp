@@ -21,6 +21,7 @@ PassOrder SandboxWorld::order() const {
                   failures,        context.measured};
   order.near_limit = context.near_limit;
   order.confirm_after = confirm_after;
+  order.groups = seen_groups;
   return order;
 }
 

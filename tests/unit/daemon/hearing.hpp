@@ -23,18 +23,19 @@ inline void burn(Instant cpu) {
 /// Resource: counts the looks that were taken, and tells of nothing.
 class CountingFollower final : public Follower {
  public:
-  void follow(const SandboxId& id, const Observed&) override {
+  void follow(const SandboxId& id, const Round&) override {
     ++looks;
     seen.push_back(id.str());
     burn(costs);
   }
   void hear_groups() override {}
-  [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, false}; }
+  [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, false, groups}; }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;
   std::vector<std::string> seen;  ///< whom
   Instant costs{0};               ///< CPU time of each
+  bool groups = false;            ///< see Told
 };
 
 /// Resource: where events tell what happens.

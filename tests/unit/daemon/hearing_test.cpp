@@ -92,6 +92,32 @@ TEST_F(Hearing, WhatHappenedToThreadsBeforeALookWasSeenByIt) {
   EXPECT_GT(reads_after(Instant::max()), 0U) << "nobody knows when it happened";
 }
 
+/// Nobody has told of its groups since they were seen.
+TEST_F(Hearing, AThreadThatIsBornIsNoReasonToReadAllGroups) {
+  const Pid vmm = placed();
+  unsigned reads = 0;
+  tree_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  const auto reads_at_a_birth = [&](bool told, bool written) {
+    reads = 0;
+    follower_.groups = told;
+    if (written) reconciler_->hint({HintKind::group, "x", 0});
+    proc_.rename(proc_.add_thread(vmm, "new"), "CPU 7/KVM");
+    look_by(HintKind::thread, vmm);
+    return reads;
+  };
+  const auto few = reads_at_a_birth(true, false);
+  follower_.groups = false;
+  look_by(HintKind::process_end, vmm);  // it was changed what a vCPU more is worth
+  const auto all = reads_at_a_birth(false, false);
+  look_by(HintKind::process_end, vmm);
+  const auto written = reads_at_a_birth(true, true);
+  EXPECT_LE(few * 2, all);
+  EXPECT_GE(written, all);
+}
+
 /// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance
 /// tells whether what was moved is where it was moved to.
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {

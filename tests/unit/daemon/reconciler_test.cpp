@@ -184,7 +184,8 @@ TEST_F(Reconciling, WhatChangesBehindAPartIsLookedAtAgain) {
 class LateFollower final : public Follower {
  public:
   explicit LateFollower(std::function<void()> act) : act_(std::move(act)) {}
-  void follow(const SandboxId&, const Observed& observed) override {
+  void follow(const SandboxId&, const Round& last) override {
+    const auto& observed = last.observed;
     if (observed.first(ProcessRole::vmm) != nullptr && act_) std::exchange(act_, nullptr)();
   }
   void hear_groups() override {}

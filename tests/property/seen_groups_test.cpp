@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever happens to a sandbox's threads and groups, told or lost: looks that take the groups as
+// an earlier one saw them write nothing but where they may, and end where whole looks end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "layout/layout.hpp"
+#include "pass/reconsider.hpp"
+#include "support/allowed.hpp"
+#include "support/random_scenario.hpp"
+
+namespace kcg::test {
+namespace {
+
+constexpr std::uint64_t kCases = 300;
+
+/// A group of ours, any.
+std::optional<GroupRef> one_of_ours(Random& random, const SandboxWorld& world) {
+  const auto marked = world.marked_groups();
+  if (marked.empty()) return std::nullopt;
+  const auto& one = random.one_of(marked);
+  const auto colon = one.find(':');
+  return GroupRef{one.substr(0, colon), CgroupPath::parse(one.substr(colon + 1)).value()};
+}
+
+void in_threads(Random& random, SandboxWorld& world) {
+  const auto tids = world.tree.threads_of(world.vmm);
+  if (tids.empty()) return;
+  const Pid any = random.one_of(tids);
+  switch (random.upto(3)) {
+    case 0:
+      (void)world.proc.add_thread(world.vmm, random.chance(50) ? "IO more" : "worker", any);
+      return;
+    case 1:
+      (void)world.plug_vcpu(random.chance(50));
+      return;
+    case 2:
+      if (any != world.vmm) world.proc.rename(any, "IO named");
+      return;
+    default:
+      world.clock.advance(std::chrono::milliseconds(random.upto(700)));
+  }
+}
+
+void in_groups(Random& random, SandboxWorld& world) {
+  const auto group = one_of_ours(random, world);
+  const auto choice = random.upto(4);
+  const bool half = random.chance(50);
+  if (!group) return;
+  world.tree.outside([&](CgroupTree& tree) {
+    // ignored below: a file or a group that takes nothing stays as it is
+    switch (choice) {
+      case 0:
+        (void)tree.write(*group, group->hierarchy == "v2" ? "cpu.weight" : "cpu.shares", "3000");
+        return;
+      case 1:
+        (void)tree.write(*group, group->hierarchy == "v2" ? "cpu.max" : "cpu.cfs_quota_us",
+                         group->hierarchy == "v2" ? "20000 100000" : "20000");
+        return;
+      case 2:
+        (void)tree.clear_mark(*group);
+        return;
+      case 3:
+        (void)tree.remove(*group);
+        if (half) (void)tree.make(*group);
+        return;
+      default:
+        (void)tree.write(*group, "cgroup.procs", std::to_string(world.shim));
+    }
+  });
+}
+
+/// A settled sandbox; what the last look at it has left.
+class Seen final {
+ public:
+  explicit Seen(Random& random) : random_(random), world_(random_scenario(random)) {
+    world_.boot();
+    for (int passes = 0; passes < 4; ++passes) whole();
+    world_.confirm_after = std::chrono::milliseconds(20);
+  }
+  [[nodiscard]] SandboxWorld& world() { return world_; }
+  [[nodiscard]] bool hold() const { return last_ && last_->groups_hold; }
+
+  void whole() { keep(world_.pass()); }
+
+  /// What is taken as the last look saw it is as a look at all would see it.
+  void compare() {
+    const auto whole = world_.look();
+    const auto round = part();
+    EXPECT_EQ(round.observed.groups_since, since_) << "nothing asked for more";
+    EXPECT_EQ(round.plan, whole.plan);
+    EXPECT_EQ(round.want.conditions, whole.want.conditions);
+    EXPECT_EQ(round.want.explanations, whole.want.explanations);
+  }
+
+  /// One that takes the groups as they were seen, and acts. Nobody has told what others did to
+  /// them: of those that are not as they were it writes to none.
+  Round part() {
+    const auto seen = std::move(*last_);
+    since_ = seen.observed.groups_since;
+    world_.seen_groups = &seen.observed;
+    std::vector<std::pair<FakeWrite, bool>> writes;  // and whether the group was as it was seen
+    world_.tree.on_operation([&](const FakeWrite& write) {
+      const auto* group = seen.observed.group(write.group);
+      const auto mark = world_.tree.mark(write.group);
+      const auto text = mark && *mark ? (*mark)->text : "";
+      writes.emplace_back(write, group != nullptr && mark && text == group->mark.value_or(""));
+      return 0;
+    });
+    const auto pass = world_.pass();
+    world_.tree.on_operation({});
+    world_.seen_groups = nullptr;
+    const auto& first = pass.rounds.front();
+    writes.resize(std::min(writes.size(), first.report.results.size()));  // one for each step
+    for (const auto& [write, as_seen] : writes)
+      EXPECT_TRUE(as_seen || first.observed.groups_since != since_) << describe(write);
+    keep(pass);
+    return first;
+  }
+
+ private:
+  void keep(const Pass& pass) {
+    world_.end_jobs();
+    last_ = last_look(pass.last(), world_.record, world_.assembled.conditions);
+    world_.clock.advance(std::chrono::milliseconds(1));
+  }
+
+  Random& random_;
+  SandboxWorld world_;
+  std::optional<LastLook> last_;
+  Instant since_{0};
+};
+
+TEST(SeenGroups, AreTakenForWhatTheyAre) {
+  unsigned parts = 0;
+  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
+    const auto seed = first_seed() + i;
+    Random random(seed);
+    Seen seen(random);
+    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(seen.world().scenario)));
+    for (int events = 0; events < 10; ++events) {
+      in_threads(random, seen.world());
+      if (!seen.hold()) {
+        seen.whole();
+        continue;
+      }
+      ++parts;
+      seen.compare();
+    }
+  }
+  EXPECT_GT(parts, 0U);
+}
+
+TEST(SeenGroups, LeadWhereWholeLooksLead) {
+  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
+    const auto seed = first_seed() + i;
+    Random random(seed);
+    Seen seen(random);
+    auto& world = seen.world();
+    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
+    const auto act = world.look().want.act;
+    for (int events = 0; events < 10; ++events) {
+      random.chance(60) ? in_threads(random, world) : in_groups(random, world);
+      seen.hold() ? (void)seen.part() : seen.whole();
+    }
+    world.clock.advance(std::chrono::minutes(10));  // nothing is contested any more
+    for (int passes = 0; passes < 4; ++passes) seen.whole();
+    const auto end = world.look();
+    if (!act || !end.want.act) continue;
+    EXPECT_TRUE(end.plan.steps.empty()) << describe(end.plan.steps.front());
+  }
+}
+
+}  // namespace
+}  // namespace kcg::test

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/seen_groups.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "layout/layout.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+/// A sandbox in its place, of which a vCPU was plugged in since.
+class GroupsSeen : public testing::Test {
+ protected:
+  void SetUp() override {
+    world_.boot();
+    for (int passes = 0; passes < 4; ++passes) (void)world_.pass();
+    (void)world_.plug_vcpu();
+    round_ = world_.look();
+  }
+  [[nodiscard]] bool as_seen() const { return kcg::as_seen(world_.tree, round_); }
+  [[nodiscard]] GroupRef group_of_a_move() const {
+    const auto& steps = round_.plan.steps;
+    const auto move = std::find_if(steps.begin(), steps.end(),
+                                   [](const Step& step) { return move_of(step) != nullptr; });
+    return move->group;
+  }
+  [[nodiscard]] const Step* limit() const {
+    const auto& steps = round_.plan.steps;
+    const auto found =
+        std::find_if(steps.begin(), steps.end(), [](const Step& s) { return is<op::Limit>(s); });
+    return found == steps.end() ? nullptr : &*found;
+  }
+  void outside(const std::function<void(CgroupTree&)>& act) { world_.tree.outside(act); }
+
+  SandboxWorld world_{Scenario{}};
+  Round round_;
+};
+
+TEST_F(GroupsSeen, HoldWhereNothingButMovesFollowed) {
+  ASSERT_NE(limit(), nullptr) << "a vCPU more weighs more";
+  EXPECT_FALSE(groups_hold(round_));
+  std::erase_if(round_.plan.steps, [](const Step& step) { return move_of(step) == nullptr; });
+  EXPECT_TRUE(groups_hold(round_));
+  round_.observed.pending = PendingJob{};
+  EXPECT_FALSE(groups_hold(round_));
+}
+
+TEST_F(GroupsSeen, AreHeldAgainstTheKernelBeforeSomethingIsDone) {
+  EXPECT_TRUE(as_seen());
+  const auto changed = *limit();
+  outside([&](CgroupTree& tree) {
+    ASSERT_TRUE(tree.write(changed.group, change_of(changed)->key, "77"));
+  });
+  EXPECT_FALSE(as_seen()) << "somebody has written it meanwhile";
+  round_ = world_.look();
+  EXPECT_TRUE(as_seen());
+  outside([&](CgroupTree& tree) { ASSERT_TRUE(tree.clear_mark(group_of_a_move())); });
+  EXPECT_FALSE(as_seen()) << "it is ours no more";
+}
+
+TEST_F(GroupsSeen, DecideNothingButMovesAndLimits) {
+  round_.plan.steps.push_back({group_of_a_move(), op::Remove{}});
+  EXPECT_FALSE(as_seen());
+  round_.plan.steps.pop_back();
+  round_.observed.gone = true;
+  EXPECT_FALSE(as_seen());
+}
+
+}  // namespace
+}  // namespace kcg::test
