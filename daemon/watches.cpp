@@ -10,6 +10,7 @@
 #include "layout/layout.hpp"
 #include "model/limit_files.hpp"
 #include "pass/populated.hpp"
+#include "proc/kvm_debugfs.hpp"
 #include "sizing/oom.hpp"
 
 namespace kcg {
@@ -81,15 +82,12 @@ std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observe
   return groups;
 }
 
-/// A VMM whose next vCPU will not be told by its name.
-const Process* with_nameless_vcpus(const Observed& observed) {
-  const auto* vmm = observed.first(ProcessRole::vmm);
-  if (vmm == nullptr || observed.kvm_directory.empty()) return nullptr;
-  const bool nameless =
-      std::any_of(vmm->threads.begin(), vmm->threads.end(), [&](const Thread& thread) {
-        return thread.cls == ThreadClass::vcpu && !named_vcpu(vmm->hypervisor, thread.facts.comm);
-      });
-  return nameless ? vmm : nullptr;
+/// Whether the VMM's next vCPU will be told by its name.
+bool names_vcpus(const Process& vmm) {
+  const auto vcpu = std::find_if(vmm.threads.begin(), vmm.threads.end(), [](const Thread& thread) {
+    return thread.cls == ThreadClass::vcpu;
+  });
+  return vcpu != vmm.threads.end() && named_vcpu(vmm.hypervisor, vcpu->facts.comm);
 }
 
 }  // namespace
@@ -115,7 +113,7 @@ Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& p
       oom_(loop, host, config.mode == Mode::enforce, std::ref(gate_), health.part("OOM kills")),
       ends_(loop, proc, std::ref(gate_), health.part("process ends")),
       processes_(loop, proc, std::ref(gate_), health.part("process events")),
-      vcpus_(loop, std::ref(gate_)) {}
+      vcpus_(loop, proc, kKvmDebugfs, std::ref(gate_)) {}
 
 void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
   std::set<Pid> now;
@@ -133,9 +131,13 @@ void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
 void Watches::follow(const SandboxId& id, const Round& last) {
   const auto& observed = last.observed;
   follow_processes(id, observed);
-  groups_.watch(id.str(), interests_of(id, observed), populated(last));
+  if (last.groups_read) groups_.watch(id.str(), interests_of(id, observed), populated(last));
   oom_.watch(id.str(), memory_groups(id, observed));
-  if (const auto* vmm = with_nameless_vcpus(observed))
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr || names_vcpus(*vmm)) return;
+  if (observed.kvm_directory.empty())
+    vcpus_.expect(id.str(), vmm->facts.key.pid);
+  else
     vcpus_.watch(id.str(), vmm->facts.key.pid, observed.kvm_directory);
 }
 

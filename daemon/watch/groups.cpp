@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -33,11 +32,6 @@ bool places_tasks(std::string_view file) {
 }
 
 constexpr std::size_t kMostEvents = 4096;
-
-std::size_t hash_of(const GroupRef& group) {
-  const std::hash<std::string_view> hash;
-  return hash(group.path.str()) * 31 + hash(group.hierarchy);
-}
 
 constexpr const char* kMissedGroups =
     "changes by others to groups without a watch are found when everything is looked at again "
@@ -81,13 +75,14 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& 
   auto& [key, heard] = *heard_.try_emplace(id).first;
   const auto before = heard.size();  // they stand first until all is asked for, also if it throws
   refused_.erase(id);
+  // Asked for every time, but for each child of one directory: it costs some microseconds, and
+  // tells a group that was made anew from the old one, whose end nobody tells: a watch keeps its
+  // inode, which has links to its end.
   const GroupInterest* asked = nullptr;
   Result<int> wd = 0;
   for (const auto& interest : interests) {
-    if (asked == nullptr || asked->group != interest.group || asked->news != interest.news) {
-      const auto known = watched(key, heard, interest);
-      wd = known ? Result<int>(*known) : add(interest);
-    }
+    if (asked == nullptr || asked->group != interest.group || asked->news != interest.news)
+      wd = add(interest);
     asked = &interest;
     const auto listening = listen(key, interest, wd, populated.contains(interest.group));
     if (!listening) shortage_.begin(listening.error());
@@ -98,25 +93,6 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& 
     if (!std::binary_search(now.begin(), now.end(), heard[i])) drop(key, heard[i]);
   heard = std::move(now);
   if (heard.empty()) heard_.erase(id);
-}
-
-/// The watch of a directory that is heard already. nullopt: there is none, or not any more.
-std::optional<int> GroupWatch::watched(const std::string& id, const std::vector<Heard>& heard,
-                                       const GroupInterest& interest) const {
-  if (interest.news == GroupNews::population) return std::nullopt;  // a file's end is not heard
-  const auto of = hash_of(interest.group);
-  for (const auto& one : heard)
-    if (one.of == of && one.news == interest.news && listens(id, one)) return one.wd;
-  return std::nullopt;
-}
-
-/// False: the kernel has dropped the watch.
-bool GroupWatch::listens(const std::string& id, const Heard& heard) const {
-  if (heard.news == GroupNews::child) return children_.contains(Child{heard.wd, heard.child});
-  const auto [first, last] = listeners_.equal_range(heard.wd);
-  return std::any_of(first, last, [&](const auto& listener) {
-    return listener.second.id == &id && listener.second.news == heard.news;
-  });
 }
 
 /// ENOENT: there is no such file. Others: there is no room.
@@ -134,7 +110,7 @@ Status GroupWatch::listen(const std::string& id, const GroupInterest& interest,
     refused_[id].push_back(interest);
     return forward(wd.error());
   }
-  heard_[id].push_back({*wd, interest.news, interest.child, hash_of(interest.group)});
+  heard_[id].push_back({*wd, interest.news, interest.child});
   if (interest.news == GroupNews::child) {
     auto& ids = children_[{*wd, interest.child}];
     if (std::find(ids.begin(), ids.end(), &id) == ids.end()) ids.push_back(&id);

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -44,10 +43,10 @@ class GroupWatch final {
   GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell);
 
   /// From now on exactly these are heard for `id`. Groups that do not exist are left out; naming
-  /// one again after its end was heard of watches the one that was made since. What there is no
-  /// room for is tried again, and a hint follows when it has worked. GroupNews::population wakes
-  /// nobody who has seen a task where one is now: `populated` are the groups in which one was seen
-  /// last. Who comes and goes between two looks is told.
+  /// one again after it was made anew watches the new one. What there is no room for is tried
+  /// again, and a hint follows when it has worked. GroupNews::population wakes nobody who has seen
+  /// a task where one is now: `populated` are the groups in which one was seen last. Who comes and
+  /// goes between two looks is told.
   void watch(const std::string& id, const std::vector<GroupInterest>& interests,
              const std::set<GroupRef>& populated = {});
   /// Tells at once what the kernel has told so far.
@@ -72,7 +71,6 @@ class GroupWatch final {
     int wd = 0;
     GroupNews news = GroupNews::tasks;
     CgroupPath child;
-    std::size_t of = 0;  ///< a hash of its group, whose name would take a hundred bytes
     auto operator<=>(const Heard&) const = default;
   };
   /// Value: a name in a watched directory.
@@ -91,9 +89,6 @@ class GroupWatch final {
   void on_event(int wd, std::uint32_t mask, std::string_view name);
   [[nodiscard]] Ids concerned(int wd, std::uint32_t mask, std::string_view name) const;
   void add_children(int wd, std::uint32_t mask, std::string_view name, Ids& ids) const;
-  [[nodiscard]] std::optional<int> watched(const std::string& id, const std::vector<Heard>& heard,
-                                           const GroupInterest& interest) const;
-  [[nodiscard]] bool listens(const std::string& id, const Heard& heard) const;
   [[nodiscard]] Result<int> add(const GroupInterest& interest);
   [[nodiscard]] Status listen(const std::string& id, const GroupInterest& interest,
                               const Result<int>& wd, bool populated);

@@ -149,9 +149,9 @@ class Line final {
   Round look_with_what_was_read() {
     const Using using_ahead(world_.proc);
     auto seen = look_at(world_, order_, record_, groups_);
-    const bool enough = groups_ == nullptr || as_seen(world_.tree, seen);
-    groups_ = nullptr;
-    if (!enough) seen = look_at(world_, order_, record_, nullptr);
+    const bool taken = std::exchange(groups_, nullptr) != nullptr;
+    seen.groups_read = !taken || !as_seen(world_.tree, seen);
+    if (taken && seen.groups_read) seen = look_at(world_, order_, record_, nullptr);
     for (const auto& process : ahead_) world_.proc.drop_ahead(process.pid);
     return seen;
   }

@@ -77,6 +77,7 @@ struct Round {
   std::vector<Repair> repairs = {};  ///< what somebody had undone
   bool was_placed = false;           ///< its VMM and all: before this round
   bool is_placed = false;            ///< after it
+  bool groups_read = true;           ///< false: they were taken as an earlier look saw them
 };
 
 /// Value: what a pass has come to.
