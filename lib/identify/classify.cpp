@@ -157,6 +157,13 @@ bool incomplete(const KvmVcpus& vcpus) {
                      [](const auto& vcpu) { return vcpu.second == 0; });
 }
 
+bool vcpus_missing(const std::vector<Thread>& threads, const KvmVcpus& kvm) {
+  const auto found = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
+    return thread.cls == ThreadClass::vcpu;
+  });
+  return static_cast<std::size_t>(found) < kvm.tid_of.size() + kvm.silent;
+}
+
 bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
                      const KvmVcpus& kvm) {
   if (kvm.tid_of.empty()) return true;

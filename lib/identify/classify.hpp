@@ -22,6 +22,9 @@ namespace kcg {
 /// Some vCPU has not run yet: KVM does not know its thread.
 [[nodiscard]] bool incomplete(const KvmVcpus& vcpus);
 
+/// KVM knows more vCPUs than there are among `threads`.
+[[nodiscard]] bool vcpus_missing(const std::vector<Thread>& threads, const KvmVcpus& kvm);
+
 /// Whether what a thread does, or the signals that it takes, may tell a vCPU that neither KVM nor
 /// names tell.
 [[nodiscard]] bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,

@@ -92,6 +92,7 @@ struct Observed {
   Instant groups_since{0};                ///< what happened to groups before this was seen
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
+  bool vcpus_missing = false;           ///< KVM knows vCPUs whose threads are not known
   std::string kvm_directory;            ///< of its VM in debugfs; "": there is none
   Told told;                            ///< since before its threads were read
   Instant threads_since{0};             ///< what happened to threads before this was seen

@@ -3,6 +3,7 @@
 // Processes and threads as the kernel shows them (L1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,6 +50,7 @@ struct ThreadFacts {
 struct KvmVcpus {
   std::map<std::uint32_t, Pid> tid_of;
   std::string directory = {};  ///< that it was read from; "": KVM has no such VM
+  std::size_t silent = 0;      ///< vCPUs beside these, whose tid this kernel does not tell
   bool operator==(const KvmVcpus&) const = default;
 };
 

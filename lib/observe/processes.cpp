@@ -186,8 +186,11 @@ bool add_threads(ProcView& proc, const Config& config, Process& process, Observe
     vcpus = KvmVcpus{};
   }
   observed.kvm_incomplete = observed.kvm_incomplete || incomplete(*vcpus);
-  if (process.role == ProcessRole::vmm) observed.kvm_directory = vcpus->directory;
   process.threads = classify(process.role, process.hypervisor, *threads, *vcpus);
+  if (process.role == ProcessRole::vmm) {
+    observed.kvm_directory = vcpus->directory;
+    observed.vcpus_missing = vcpus_missing(process.threads, *vcpus);
+  }
   return true;
 }
 

@@ -13,7 +13,7 @@
 
 namespace kcg {
 
-/// Fills observed.processes, .foreign, .kvm_incomplete, .kvm_directory.
+/// Fills observed.processes, .foreign, .kvm_incomplete, .kvm_directory, .vcpus_missing.
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
                        const Inside& inside, Observed& observed);
 

@@ -38,8 +38,7 @@ Result<std::unique_ptr<FoundNode>> FoundNode::find(const Config& config) {
   if (!host) return forward(host.error());
   auto tree = KernelTree::open(*std::move(host), config.run_root);
   if (!tree) return forward(tree.error());
-  auto proc =
-      KernelProc::open("/proc", "/sys/kernel/debug/kvm", KernelProc::kMaxKept, {}, kPatient);
+  auto proc = KernelProc::open("/proc", kKvmDebugfs, KernelProc::kMaxKept, {}, kPatient);
   if (!proc) return forward(proc.error());
   if (auto status = bundles_readable(config.discovery); !status) return forward(status.error());
   return std::unique_ptr<FoundNode>(new FoundNode(config, *std::move(tree), *std::move(proc)));

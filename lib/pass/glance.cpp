@@ -8,6 +8,7 @@
 #include "apply/apply.hpp"
 #include "identify/classify.hpp"
 #include "model/errnos.hpp"
+#include "model/ticks.hpp"
 #include "observe/processes.hpp"
 #include "pass/moved.hpp"
 #include "plan/warm.hpp"
@@ -42,8 +43,9 @@ bool weighs(ThreadClass cls) { return cls == ThreadClass::vcpu || cls == ThreadC
 /// One process, now.
 class Eye final {
  public:
-  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen)
-      : proc_(proc), host_(host), most_(most), seen_(seen) {
+  /// `kvm_tells`: of each vCPU that the VMM may get.
+  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen, bool kvm_tells)
+      : proc_(proc), host_(host), most_(most), seen_(seen), kvm_tells_(kvm_tells) {
     process_.facts.key = seen.key;
     process_.role = seen.role;
     process_.hypervisor = seen.hypervisor;
@@ -62,6 +64,7 @@ class Eye final {
     if (!vcpus) return false;
     incomplete_ = incomplete(*vcpus);
     threads_ = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
+    missing_ = seen_.role == ProcessRole::vmm && vcpus_missing(threads_, *vcpus);
     return std::all_of(threads_.begin(), threads_.end(),
                        [this](const Thread& thread) { return as_seen(thread); }) &&
            !one_that_weighs_ended();
@@ -69,6 +72,7 @@ class Eye final {
 
   [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
   [[nodiscard]] bool kvm_incomplete() const { return incomplete_; }
+  [[nodiscard]] bool lacks_vcpus() const { return missing_; }
 
  private:
   [[nodiscard]] Pid pid() const { return seen_.key.pid; }
@@ -76,7 +80,8 @@ class Eye final {
     return seen_.role == ProcessRole::vmm || seen_.hypervisor == Hypervisor::dragonball;
   }
   [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus) const {
-    return runs_vm() && (vcpus.tid_of.empty() || incomplete(vcpus));
+    const bool none = vcpus.tid_of.empty();
+    return runs_vm() && (none ? !kvm_tells_ || vcpus.silent > 0 : incomplete(vcpus));
   }
 
   [[nodiscard]] Result<KvmVcpus> proc_vcpus(const std::vector<ThreadFacts>& threads) {
@@ -140,33 +145,47 @@ class Eye final {
   const Host& host_;
   std::size_t most_;
   const ProcessSeen& seen_;
+  bool kvm_tells_;
   Process process_;
   std::vector<Thread> threads_;
   std::vector<std::string> leaders_groups_;
   bool incomplete_ = false;
+  bool missing_ = false;
 };
+
+/// A VMM that runs its VM by something else is asked like one whose vCPUs nobody tells when it is
+/// not young any more.
+bool is_young(const ProcessSeen& process, Instant now) {
+  const Instant born(static_cast<Instant::rep>(process.key.start * kUsecPerTick));
+  return now - born < std::chrono::milliseconds(kYoungMs);
+}
 
 /// Threads of VMMs, and of processes in `stirred`; new ones are noted.
 bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
-                 const std::set<Pid>& stirred) {
+                 const std::set<Pid>& stirred, const Told& told) {
   bool incomplete = false;
+  bool missing = false;
   const auto now = world.clock.now();
   const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
   for (auto& process : glance.processes) {
     const bool vmm = process.role == ProcessRole::vmm;
     if (!vmm && !stirred.contains(process.key.pid)) continue;
-    Eye eye(world.proc, world.tree.host(), most, process);
+    const bool kvm_tells = told.vcpus && told.threads && is_young(process, now);
+    Eye eye(world.proc, world.tree.host(), most, process, kvm_tells);
     if (!eye.look()) return false;
     note(process, eye.threads());
     process.since = now;
     incomplete = incomplete || eye.kvm_incomplete();
+    missing = missing || eye.lacks_vcpus();
   }
+  glance.vcpus_missing = missing;
   return incomplete == glance.kvm_incomplete;
 }
 
 UnnamedThreads unnamed_of(const Glance& glance) {
   UnnamedThreads found;
   found.kvm_incomplete = glance.kvm_incomplete;
+  found.vcpus_missing = glance.vcpus_missing;
   found.told = glance.told;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
@@ -194,6 +213,7 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
   glance.kvm_incomplete = observed.kvm_incomplete;
+  glance.vcpus_missing = observed.vcpus_missing;
   glance.told = observed.told;
   glance.look_at = result.follow_up.look_at;
   glance.confirm_at = result.follow_up.confirm_at;
@@ -211,7 +231,7 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
   const auto now = world.clock.now();
   glance.told = {glance.told.threads && told.threads, glance.told.vcpus && told.vcpus};
   if (!stirred.empty() || !unnamed_of(glance).all_told()) {
-    if (!all_as_seen(world, config, glance, stirred)) return {};
+    if (!all_as_seen(world, config, glance, stirred, told)) return {};
     glance.told = told;
     record.unnamed.plan_look(unnamed_of(glance), now);
   }

@@ -38,6 +38,7 @@ struct ProcessSeen {
 struct Glance {
   std::vector<ProcessSeen> processes;
   bool kvm_incomplete = false;
+  bool vcpus_missing = false;
   Told told;  ///< since before its threads were read
   Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};

@@ -32,7 +32,7 @@ class KernelProc final : public ProcView {
   static constexpr PatientReader::Limits kMappings = {16, std::chrono::milliseconds(5),
                                                       std::size_t{1} << 20};
   [[nodiscard]] static Result<std::unique_ptr<KernelProc>> open(
-      const std::string& proc_root = "/proc", const std::string& kvm = "/sys/kernel/debug/kvm",
+      const std::string& proc_root = "/proc", const std::string& kvm = kKvmDebugfs,
       std::size_t max_kept_bytes = kMaxKept, PatientReader::Limits reading = {},
       PatientReader::Limits mappings = kMappings);
 

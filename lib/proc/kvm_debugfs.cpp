@@ -40,12 +40,13 @@ Result<std::vector<std::uint32_t>> indices_in(const Dir& vm) {
   return indices;
 }
 
-/// Kernels before 6.0 have no file `pid`: such a vCPU is not in the answer.
+/// Kernels before 6.0 have no file `pid`.
 Result<KvmVcpus> read_vcpus(const Dir& vm, const std::vector<std::uint32_t>& indices) {
   KvmVcpus found;
   for (const auto index : indices) {
     const auto text = vm.read_kernel(fmt::format("vcpu{}/pid", index));
     if (!text && !errnos::no_task(text.error().code)) return forward(text.error());
+    if (!text) ++found.silent;
     if (!text) continue;
     if (const auto tid = parse_u64(trim(*text))) found.tid_of[index] = static_cast<Pid>(*tid);
   }

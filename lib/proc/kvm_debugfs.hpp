@@ -16,6 +16,9 @@
 
 namespace kcg {
 
+/// Where KVM tells of its VMs, as seen by us: debugfs is mounted there or nowhere.
+inline constexpr const char* kKvmDebugfs = "/sys/kernel/debug/kvm";
+
 /// Resource: remembers directory names; opens the file system anew for every look, because it may
 /// be mounted, and KVM be loaded, at any time.
 class KvmDebugfs final {

@@ -54,6 +54,7 @@ void note_unrest(Record& record, const Observed& observed, const Report& report,
 UnnamedThreads unnamed_of(const Observed& observed) {
   UnnamedThreads found;
   found.kvm_incomplete = observed.kvm_incomplete;
+  found.vcpus_missing = observed.vcpus_missing;
   found.told = observed.told;
   for (const auto& process : observed.processes) {
     if (process.role != ProcessRole::vmm) continue;

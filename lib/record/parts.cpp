@@ -96,6 +96,8 @@ void Unnamed::plan_look(UnnamedThreads found, Instant now) {
   }
   if (found.vcpus_have_names)
     due = now + (looks++ == 0 ? milliseconds(4) : milliseconds(500));
+  else if (found.kvm_tells())
+    due = now + milliseconds(500);
   else
     due = now + doubled(milliseconds(1), looks++, milliseconds(256));
 }

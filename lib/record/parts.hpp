@@ -126,6 +126,7 @@ struct UnnamedThreads {
   bool any_vcpu = false;
   bool vcpus_have_names = false;  ///< the VMM names them: that of a further one will be told
   bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
+  bool vcpus_missing = false;     ///< and we neither
   Told told;
   void add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu);
   /// Whatever becomes of them will be heard of.
@@ -133,6 +134,8 @@ struct UnnamedThreads {
     const bool vcpus = vcpus_have_names || (any_vcpu && told.vcpus);
     return vcpus && told.threads && !kvm_incomplete;
   }
+  /// KVM tells of the next vCPU, if it is KVM that runs the VM.
+  [[nodiscard]] bool kvm_tells() const { return told.vcpus && told.threads && !vcpus_missing; }
 };
 
 /// Value: VMM threads that nothing has named yet.
@@ -142,9 +145,10 @@ struct Unnamed {
   Instant since{0};
   std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so
   /// Notes what was seen and when it is looked at again: after 1 ms and then twice as long as
-  /// before, up to 500 ms; where vCPUs have names after 4 ms and half a second, and not at all
-  /// where all is told. A vCPU that KVM knows but that has not run yet, and a VMM that shows
-  /// none, for as long, with doubling delay: that a vCPU runs is told to nobody.
+  /// before, up to 500 ms; where vCPUs have names after 4 ms and half a second, where KVM would
+  /// tell of one after half a second, and not at all where all is told. A vCPU that KVM knows but
+  /// that has not run yet, and a VMM that shows none, for as long, with doubling delay: that a vCPU
+  /// runs is told to nobody.
   void plan_look(UnnamedThreads found, Instant now);
   [[nodiscard]] std::optional<Instant> wake(Instant /*now*/) const { return due; }
   bool operator==(const Unnamed&) const = default;

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "base/fd.hpp"
 #include "daemon/watch/vcpus.hpp"
 #include "live/watch_rig.hpp"
+#include "proc/kernel_proc.hpp"
 
 namespace kcg::test {
 namespace {
@@ -70,7 +73,8 @@ class Vcpus : public testing::Test {
   Debugfs debugfs_;
   Vm vm_{debugfs_};
   Rig rig_;
-  VcpuWatch watch_{rig_.loop(), rig_.sink()};
+  std::unique_ptr<KernelProc> proc_ = KernelProc::open().value();
+  VcpuWatch watch_{rig_.loop(), *proc_, debugfs_.kvm(), rig_.sink()};
 };
 
 TEST_F(Vcpus, AreToldAsKvmComesToKnowThem) {
@@ -81,6 +85,50 @@ TEST_F(Vcpus, AreToldAsKvmComesToKnowThem) {
   vm_.add_vcpu(1);
   EXPECT_TRUE(told(kVmm));
   EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm), 1) << "each once, and none that was known";
+}
+
+/// Not even its VM is there yet: from the first on each vCPU is told.
+TEST_F(Vcpus, OfAVmThatIsExpectedAreTold) {
+  watch_.expect("S", ::getpid());
+  EXPECT_TRUE(watch_.hears("S"));
+  const Vm vm(debugfs_);
+  EXPECT_TRUE(told(::getpid()));
+  EXPECT_TRUE(watch_.hears("S"));
+  rig_.forget();
+  vm.add_vcpu(0);
+  EXPECT_TRUE(told(::getpid()));
+}
+
+TEST_F(Vcpus, OfAVmThatAnotherThreadMakesAreTold) {
+  watch_.expect("S", ::getpid());
+  std::thread([this] {
+    const Vm vm(debugfs_);
+    EXPECT_TRUE(told(::getpid()));
+  }).join();
+}
+
+/// Anybody who may open /dev/kvm makes VMs.
+TEST_F(Vcpus, OfAStrangersVmAreNotTold) {
+  watch_.expect("S", kVmm);
+  const Vm strangers(debugfs_);
+  watch_.expect("T", ::getpid());
+  const Vm fence(debugfs_);
+  EXPECT_TRUE(told(::getpid()));
+  EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm), 0);
+  watch_.unwatch("S");
+  EXPECT_FALSE(watch_.hears("S"));
+}
+
+/// KVM is loaded, or debugfs mounted, later.
+TEST_F(Vcpus, WithoutKvmsDirectoryNobodyIsHeardUntilItIsThere) {
+  const Playground directory;
+  VcpuWatch watch(rig_.loop(), *proc_, directory / "kvm", rig_.sink());
+  watch.expect("S", kVmm);
+  EXPECT_FALSE(watch.hears("S"));
+  make_directories(directory / "kvm");
+  watch.expect("S", kVmm);
+  EXPECT_TRUE(watch.hears("S"));
+  EXPECT_TRUE(told(kVmm)) << "its VM may have been made before";
 }
 
 TEST_F(Vcpus, AVmThatEndsIsNotHeardAnyMore) {
@@ -126,6 +174,8 @@ TEST_F(Vcpus, AfterLostEventsNobodyIsHeardUntilWatchedAnew) {
   for (unsigned i = 0; i <= kept; ++i) make_directories(directory / std::to_string(i));
   EXPECT_TRUE(rig_.hears(HintKind::rescan, ""));
   EXPECT_FALSE(watch_.hears("S"));
+  watch_.expect("T", kVmm + 1);
+  EXPECT_TRUE(watch_.hears("T"));
   watch_.watch("S", kVmm, directory.path());
   EXPECT_TRUE(watch_.hears("S"));
   rig_.forget();
@@ -138,7 +188,7 @@ TEST_F(Vcpus, WhereThereIsNoWatchToBeHadNothingFails) {
               limit_inotify(0, 1);
               const Vm vm(debugfs_);
               Rig rig;
-              VcpuWatch watch(rig.loop(), rig.sink());
+              VcpuWatch watch(rig.loop(), *proc_, debugfs_.kvm(), rig.sink());
               watch.watch("S", kVmm, vm.directory());
               EXPECT_FALSE(watch.hears("S"));
               change_inotify_limits(10, 1);

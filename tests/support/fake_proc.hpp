@@ -59,6 +59,8 @@ class FakeProc final : public ProcView {
 
   /// fork and exec: root's user, our namespaces and root; born in its parent's groups.
   Pid start(Pid parent, const Program& program);
+  /// Whoever starts next does so at this time, in ticks since boot.
+  void set_next_start(std::uint64_t ticks) { next_start_ = ticks; }
   /// The same with a chosen pid, to let a pid be used again.
   void start_as(Pid pid, Pid parent, const Program& program);
   void exec(Pid pid, const Program& program);

@@ -155,6 +155,19 @@ TEST(Classify, OtherVmmsMasksSayNothing) {
             List{"vmm:fallback"});
 }
 
+TEST(Classify, AVcpuIsMissingThatKvmKnowsAndWeDoNot) {
+  const auto missing = [](const KvmVcpus& kvm) {
+    const std::vector<ThreadFacts> threads = {thread(1, "main"), thread(2, "CPU 0/KVM")};
+    return vcpus_missing(classify(ProcessRole::vmm, Hypervisor::qemu, threads, kvm), kvm);
+  };
+  EXPECT_FALSE(missing({}));
+  EXPECT_FALSE(missing({{{0, 0}}})) << "its name tells";
+  EXPECT_TRUE(missing({{{0, 2}, {1, 0}}}));
+  KvmVcpus silent;
+  silent.silent = 2;
+  EXPECT_TRUE(missing(silent)) << "of which an older kernel tells no thread";
+}
+
 /// They are read of each thread, and cost as much as all else.
 TEST(Classify, ThreadsAreAskedOnlyForWhatNeitherKvmNorNamesTell) {
   const auto asked = [](Hypervisor hypervisor, const char* name, const KvmVcpus& kvm) {

@@ -147,8 +147,10 @@ TEST(Observe, AVcpuThatHasNotRunIsSaid) {
   EXPECT_FALSE(world.observe().kvm_incomplete);
   const Pid tid = world.plug_vcpu(false);
   EXPECT_TRUE(world.observe().kvm_incomplete);
+  EXPECT_TRUE(world.observe().vcpus_missing);
   world.run_vcpu(tid);
   EXPECT_FALSE(world.observe().kvm_incomplete);
+  EXPECT_FALSE(world.observe().vcpus_missing);
 }
 
 TEST(Observe, WithoutDebugfsTheSystemCallTells) {

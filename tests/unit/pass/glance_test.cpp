@@ -7,7 +7,9 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <utility>
 
+#include "model/ticks.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -20,6 +22,7 @@ class Glancing : public testing::Test {
  protected:
   void settle(const Scenario& scenario = {}) {
     world_.emplace(scenario);
+    if (young_) world_->proc.set_next_start(ticks_now());
     world_->boot();
     (void)world_->pass();  // ignored: judged by the next one
     const auto pass = world_->pass();
@@ -33,9 +36,14 @@ class Glancing : public testing::Test {
                            *glance_, stirred, told_, w.record);
   }
 
+  [[nodiscard]] std::uint64_t ticks_now() const {
+    return static_cast<std::uint64_t>(world_->clock.now().count()) / kUsecPerTick;
+  }
+
   std::optional<SandboxWorld> world_;
   std::optional<Glance> glance_;
   Told told_;
+  bool young_ = false;  ///< it starts now
 };
 
 TEST_F(Glancing, WhatIsInItsPlaceIsAsSeen) {
@@ -181,6 +189,36 @@ TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndAllIsTold) {
   glance_->kvm_incomplete = false;
   told_.threads = false;
   EXPECT_FALSE(look({}).as_seen);
+}
+
+/// What is asked of each thread costs more than all else; one that runs its VM by something else
+/// than KVM is asked when it has had the time.
+TEST_F(Glancing, WhereKvmWouldTellAYoungVmmIsNotAskedForHints) {
+  Scenario scenario;
+  scenario.vcpus = 0;
+  young_ = true;
+  const auto notices = [&](const Told& told, Instant age) {
+    settle(scenario);
+    told_ = told;
+    world_->proc.set_vcpu_ioctl(world_->proc.add_thread(world_->vmm));
+    world_->clock.advance(age);
+    return !look().as_seen;
+  };
+  EXPECT_TRUE(notices({}, Instant(0)));
+  EXPECT_FALSE(notices({true, true}, Instant(0)));
+  EXPECT_TRUE(notices({false, true}, Instant(0))) << "nobody tells of its threads";
+  EXPECT_TRUE(notices({true, true}, std::chrono::milliseconds(2 * kYoungMs)));
+}
+
+/// Of such a one it is asked again soon.
+TEST_F(Glancing, NotesThatAVcpuIsMissing) {
+  settle();
+  (void)world_->plug_vcpu(false);
+  glance_ = glance_after(world_->pass().result, world_->clock);
+  ASSERT_TRUE(glance_);
+  EXPECT_TRUE(std::exchange(glance_->vcpus_missing, false));
+  EXPECT_TRUE(look().as_seen);
+  EXPECT_TRUE(glance_->vcpus_missing);
 }
 
 /// Without names KVM's word is what tells of a further vCPU.

@@ -70,6 +70,7 @@ TEST_F(KvmDebugfsTest, AVmThatHasAVmmIsNobodyElses) {
 TEST_F(KvmDebugfsTest, OldKernelsNameNoThreads) {
   std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpu0");
   EXPECT_EQ(vcpus({30, 32}), Vcpus{});
+  EXPECT_EQ(kvm_.vcpus({30, 1}, {})->silent, 1U);
 }
 
 TEST_F(KvmDebugfsTest, FilesAndOtherDirectoriesAreNoVcpus) {

@@ -183,6 +183,23 @@ TEST(Fold, WhereNamesAreToldTooThreadsThatNothingNamesNeedNoLook) {
   EXPECT_FALSE(delays_of_looks(one).empty());
 }
 
+/// Of a VMM that has none yet: if it runs its VM by something else nobody tells.
+TEST(Fold, WhereKvmWouldTellOfTheFirstVcpuThreadsAreLookedAtLessOften) {
+  const auto first = [](const Told& told, bool missing) {
+    Case one;
+    one.observed.told = told;
+    one.observed.vcpus_missing = missing;
+    one.observed.processes[1].threads[0].cls = ThreadClass::vmm;
+    one.observed.processes[1].threads[0].by = ClassSource::fallback;
+    return delays_of_looks(one).front();
+  };
+  EXPECT_EQ(first({true, true}, false), 500ms);
+  EXPECT_EQ(first({true, true}, true), 1ms)
+      << "it knows one, and nobody tells whose thread that is";
+  EXPECT_EQ(first({false, true}, false), 1ms);
+  EXPECT_EQ(first({true, false}, false), 1ms);
+}
+
 TEST(Fold, WhereKvmTellsOfNewVcpusThreadsThatNothingNamesNeedNoLook) {
   Case one;
   one.observed.told = {true, true};
