@@ -82,14 +82,6 @@ std::vector<GroupRef> memory_groups(const SandboxId& id, const Observed& observe
   return groups;
 }
 
-/// Whether the VMM's next vCPU will be told by its name.
-bool names_vcpus(const Process& vmm) {
-  const auto vcpu = std::find_if(vmm.threads.begin(), vmm.threads.end(), [](const Thread& thread) {
-    return thread.cls == ThreadClass::vcpu;
-  });
-  return vcpu != vmm.threads.end() && named_vcpu(vmm.hypervisor, vcpu->facts.comm);
-}
-
 }  // namespace
 
 Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& proc, HintSink sink,
@@ -128,17 +120,31 @@ void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
     if (!now.contains(pid)) processes_.unwatch_process(pid);
 }
 
+/// One that has vCPUs and no VM of KVM's tells of them by itself, and so does one that names them.
+void Watches::follow_vcpus(const SandboxId& id, const Observed& observed) {
+  const auto* vmm = observed.first(ProcessRole::vmm);
+  if (vmm == nullptr) return;
+  const auto& threads = vmm->threads;
+  const auto vcpu = std::find_if(threads.begin(), threads.end(), [](const Thread& thread) {
+    return thread.cls == ThreadClass::vcpu;
+  });
+  const bool any = vcpu != threads.end();
+  const bool named = any && named_vcpu(vmm->hypervisor, vcpu->facts.comm);
+  const auto& directory = observed.kvm_directory;
+  if (!any && directory.empty())
+    vcpus_.expect(id.str(), vmm->facts.key.pid);
+  else if (named || directory.empty())
+    vcpus_.unwatch(id.str());
+  else
+    vcpus_.watch(id.str(), vmm->facts.key.pid, directory);
+}
+
 void Watches::follow(const SandboxId& id, const Round& last) {
   const auto& observed = last.observed;
   follow_processes(id, observed);
   if (last.groups_read) groups_.watch(id.str(), interests_of(id, observed), populated(last));
   oom_.watch(id.str(), memory_groups(id, observed));
-  const auto* vmm = observed.first(ProcessRole::vmm);
-  if (vmm == nullptr || names_vcpus(*vmm)) return;
-  if (observed.kvm_directory.empty())
-    vcpus_.expect(id.str(), vmm->facts.key.pid);
-  else
-    vcpus_.watch(id.str(), vmm->facts.key.pid, observed.kvm_directory);
+  follow_vcpus(id, observed);
 }
 
 void Watches::leave(const SandboxId& id) {

@@ -45,6 +45,7 @@ class Watches final : public Follower {
 
  private:
   void follow_processes(const SandboxId& id, const Observed& observed);
+  void follow_vcpus(const SandboxId& id, const Observed& observed);
 
   Losses losses_;
   GatedSink gate_;
