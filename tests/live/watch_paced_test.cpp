@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -92,6 +93,23 @@ TEST_F(Paced, AStormThatConcernsNobodyHasMomentsOfSilence) {
   for (std::size_t i = 1; i < asked_.size(); ++i)
     long_pauses += asked_[i] - asked_[i - 1] > 2 * PacedFd::kGather ? 1 : 0;
   EXPECT_GE(long_pauses, 5);
+}
+
+/// The next storm may concern somebody.
+TEST_F(Paced, ALullEndsTheLongPauses) {
+  constexpr std::size_t kLull = PacedFd::kNoisy + 6;
+  listen([this] {
+    if (asked_.size() != kLull) return Heard::noise;
+    empty();
+    then_ = loop_->at(clock_.now() + 10 * PacedFd::kGather, [this] { fill(); });
+    return Heard::nothing;
+  });
+  fill();
+  EXPECT_EQ(loop_->run().value(), 0);
+  Instant shortest = Instant::max();
+  for (std::size_t i = kLull + 2; i < asked_.size(); ++i)
+    shortest = std::min(shortest, asked_[i] - asked_[i - 1]);
+  EXPECT_LT(shortest, PacedFd::kGatherNoise);
 }
 
 /// The storm's end is seen by one reading that gives nothing; from then on the descriptor tells.

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <systemd/sd-event.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -182,6 +183,26 @@ TEST_F(Processes, ThatAreWatchedInAFloodAreLookedAt) {
     watch_->watch_process(quiet.pid());
     return rig_.count(HintKind::thread, "", quiet.pid()) > 0;
   }));
+  end(flood);
+}
+
+/// What it did meanwhile may have been anything.
+TEST_F(Processes, ThatWereMutedAreLookedAtAfterTheFlood) {
+  SharedCount renames;
+  const pid_t flood = spawn_flood(renames);
+  watch_->watch_process(flood);
+  const auto muted = [&] {  // it goes on, and nothing of it is heard
+    const auto handled = watch_->handled();
+    const auto enough = *renames + 2000;
+    for (int turns = 0; turns < 20 || *renames < enough; ++turns)
+      (void)::sd_event_run(rig_.loop().get(), 1000);  // ignored: what was handled counts
+    return watch_->handled() == handled;
+  };
+  for (int tries = 0; !muted(); ++tries) ASSERT_LT(tries, 1000);
+  ASSERT_EQ(::kill(flood, SIGSTOP), 0);
+  ASSERT_EQ(::waitpid(flood, nullptr, WUNTRACED), flood);
+  rig_.forget();
+  EXPECT_TRUE(rig_.hears(HintKind::thread, "", flood));
   end(flood);
 }
 
