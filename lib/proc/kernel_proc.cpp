@@ -158,6 +158,7 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
     }
     (void)drop(known);  // ignored: nothing comes after it
   }
+  if (auto again = seen_again(pid)) return std::move(*again);
   auto process = root_.dir(std::to_string(pid));
   if (!process) return forward(gone(process.error(), pid));
   const auto stat = read_stat(*process, fmt::format("task/{}/stat", pid));
@@ -167,10 +168,25 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
   return Seen{std::move(*process), std::move(*facts)};
 }
 
+/// Who was identified last, and is still the same, under the same name.
+std::optional<KernelProc::Seen> KernelProc::seen_again(Pid pid) {
+  auto last = std::exchange(last_seen_, std::nullopt);
+  if (!last || last->facts.key.pid != pid) return std::nullopt;
+  const auto stat = read_stat(*last->process, fmt::format("task/{}/stat", pid));
+  if (!stat || stat->key() != last->facts.key || stat->comm != last->facts.comm)
+    return std::nullopt;
+  last->facts.ppid = stat->ppid;
+  return last;
+}
+
+/// Of one who is worth it the command line is asked for at once: that is no reason to read all of
+/// this again.
 Result<ProcFacts> KernelProc::identity(Pid pid) {
   auto seen = see(pid);
   if (!seen) return forward(seen.error());
-  return std::move(seen->facts);
+  auto facts = seen->facts;
+  if (seen->process) last_seen_ = std::move(*seen);
+  return facts;
 }
 
 Result<ProcFacts> KernelProc::facts(Pid pid) {
@@ -366,6 +382,7 @@ void KernelProc::forget_all_but(const std::vector<Pid>& living) {
 }
 
 void KernelProc::forget(Pid pid) {
+  if (last_seen_ && last_seen_->facts.key.pid == pid) last_seen_.reset();
   if (const auto known = facts_.find(pid); known != facts_.end())
     (void)drop(known);  // ignored: nothing comes after it
   reader_.forget(pid);

@@ -91,6 +91,7 @@ class KernelProc final : public ProcView {
         reader_(reading),
         mappings_reader_(mappings) {}
   [[nodiscard]] Result<Seen> see(Pid pid);
+  [[nodiscard]] std::optional<Seen> seen_again(Pid pid);
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
   void keep(const ProcFacts& facts);
   Facts::iterator drop(Facts::iterator one);
@@ -99,6 +100,7 @@ class KernelProc final : public ProcView {
   std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
   OwnIdentity own_;
   KvmDebugfs kvm_;
+  std::optional<Seen> last_seen_;  ///< by identity(): with its directory
   std::size_t max_kept_bytes_;
   std::size_t max_cmdline_;
   std::size_t max_mappings_;

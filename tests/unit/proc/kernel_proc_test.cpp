@@ -162,6 +162,24 @@ TEST_F(KernelProcTest, AnEndlessCommandLineCountsAsFarAsItIsRead) {
   EXPECT_LE(proc->kept_bytes(), 12'000U);
 }
 
+/// Who is worth its command line was identified just before.
+TEST_F(KernelProcTest, AnIdentityIsReadOnceForBoth) {
+  const auto proc = open();
+  const auto command_follows = [&](Pid pid, const std::function<void()>& meanwhile) {
+    fixture_.process(pid, {.comm = "a", .ppid = 7, .start = 99}, "one\0"s);
+    EXPECT_TRUE(proc->identity(pid));
+    std::filesystem::remove(fixture_.proc() + fmt::format("/{}/status", pid));
+    meanwhile();
+    return proc->facts(pid).has_value();
+  };
+  EXPECT_TRUE(command_follows(30, [] {}));
+  EXPECT_FALSE(command_follows(31, [&] { proc->forget(31); })) << "it executed a program";
+  EXPECT_FALSE(command_follows(32, [&] { fixture_.stat(32, {.comm = "b", .start = 99}); }));
+  EXPECT_FALSE(command_follows(33, [&] { fixture_.stat(33, {.comm = "a", .start = 100}); }));
+  fixture_.process(35, {.comm = "a", .ppid = 7});
+  EXPECT_FALSE(command_follows(34, [&] { EXPECT_TRUE(proc->identity(35)); })) << "another's";
+}
+
 TEST_F(KernelProcTest, CommandLinesAreReadOncePerIdentity) {
   const auto proc = open();
   const auto first_word = [&] { return proc->facts(30)->args.front(); };
