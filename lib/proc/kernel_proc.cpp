@@ -2,7 +2,6 @@
 #include "proc/kernel_proc.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,81 +13,11 @@
 #include "kernel/cmdline.hpp"
 #include "kernel/proc_cgroup.hpp"
 #include "kernel/proc_status.hpp"
-#include "proc/vcpu_syscall.hpp"
+#include "proc/task_files.hpp"
 
 namespace kcg {
 
 namespace {
-
-/// /proc says ENOENT for a task that is not there, and ESRCH for one that has ended since.
-Error gone(Error error, Pid pid) {
-  if (error.code == ENOENT) error.code = ESRCH;
-  error.text = fmt::format("/proc/{}: {}", pid, error.text);
-  return error;
-}
-
-Result<ProcStat> read_stat(const Dir& dir, const std::string& path) {
-  const auto text = dir.read_kernel(path);
-  if (!text) return forward(text.error());
-  return parse_proc_stat(*text);
-}
-
-/// Numeric names of a directory, ascending.
-Result<std::vector<Pid>> numbers_in(const Dir& dir) {
-  const auto entries = dir.list();
-  if (!entries) return forward(entries.error());
-  std::vector<Pid> found;
-  for (const auto& entry : *entries)
-    if (const auto pid = parse_pid(entry.name)) found.push_back(*pid);
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// One thread: a read of stat and one of cgroup. ESRCH: it has ended.
-Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
-  const std::string name = std::to_string(tid);
-  const auto text = tasks.read_kernel(name + "/cgroup");
-  if (!text) return forward(gone(text.error(), tid));
-  auto stat = read_stat(tasks, name + "/stat");
-  if (!stat) return forward(gone(stat.error(), tid));
-  // One that is ending is in no group any more, whatever its cgroup file said just now.
-  if (stat->ending()) return fail(ESRCH, "task {} has ended", tid);
-  auto groups = groups_for(host, *text);
-  if (!groups) return forward(groups.error());
-  ThreadFacts facts;
-  facts.key = {tid, stat->start};
-  facts.comm = std::move(stat->comm);
-  facts.groups = std::move(*groups);
-  facts.cpu_ticks = stat->utime + stat->stime;
-  facts.guest_ticks = stat->guest;
-  return facts;
-}
-
-/// Children that one thread of a process has started. ENOENT for a thread that is there: the kernel
-/// does not tell children.
-Result<std::vector<Pid>> children_of(const Dir& tasks, Pid tid) {
-  const auto text = tasks.read_kernel(fmt::format("{}/children", tid));
-  if (!text) return forward(text.error());
-  std::vector<Pid> found;
-  for (const auto word : words(*text))
-    if (const auto child = parse_pid(word)) found.push_back(*child);
-  return found;
-}
-
-/// A directory has a link from itself, one from above, and one from each directory in it.
-std::size_t count_threads(const Dir& proc, Pid pid) {
-  struct stat found{};
-  const auto path = fmt::format("{}/task", pid);
-  if (::fstatat(proc.fd(), path.c_str(), &found, 0) != 0 || found.st_nlink < 2) return 0;
-  return found.st_nlink - 2;
-}
-
-void mark_hints(const Dir& process, ThreadFacts& thread) {
-  thread.in_vcpu_ioctl = in_vcpu_ioctl(process, thread.key.pid);
-  const auto status = process.read_kernel(fmt::format("task/{}/status", thread.key.pid));
-  const auto mask = status ? parse_blocked_signals(*status) : forward(status.error());
-  thread.blocked_signals = mask ? std::optional(*mask) : std::nullopt;
-}
 
 /// Bytes that keeping it takes, roughly: the texts, and the node that holds them.
 std::size_t size_of(const ProcFacts& facts) {
@@ -230,15 +159,27 @@ KernelProc::Facts::iterator KernelProc::drop(Facts::iterator one) {
   return facts_.erase(one);
 }
 
-Result<std::vector<Pid>> KernelProc::children(Pid pid) {
-  const auto tasks = root_.dir(fmt::format("{}/task", pid));
-  if (!tasks) return forward(gone(tasks.error(), pid));
-  const auto tids = numbers_in(*tasks);
+void KernelProc::use_ahead(bool use) {
+  in_look_ = use;
+  walked_.clear();
+  ahead_.use(use);
+}
+
+Result<KernelProc::Tasks> KernelProc::list(Pid pid) const {
+  auto dir = root_.dir(fmt::format("{}/task", pid));
+  if (!dir) return forward(gone(dir.error(), pid));
+  auto tids = numbers_in(*dir);
   if (!tids) return forward(gone(tids.error(), pid));
+  return Tasks{std::move(*dir), std::move(*tids)};
+}
+
+Result<std::vector<Pid>> KernelProc::children(Pid pid) {
+  auto tasks = list(pid);
+  if (!tasks) return forward(tasks.error());
   std::vector<Pid> found;
-  for (const Pid tid : *tids) {
+  for (const Pid tid : tasks->tids) {
     const auto ahead = ahead_.children(pid, tid);
-    const auto children = ahead ? *ahead : children_of(*tasks, tid);
+    const auto children = ahead ? *ahead : children_of(tasks->dir, tid);
     if (!children && children.error().code == ENOENT && tid == pid) return children_by_parent(pid);
     // The thread has ended; its children went to another one.
     if (!children && gone(children.error(), tid).code == ESRCH) continue;
@@ -246,6 +187,7 @@ Result<std::vector<Pid>> KernelProc::children(Pid pid) {
     found.insert(found.end(), children->begin(), children->end());
   }
   std::sort(found.begin(), found.end());
+  if (in_look_) walked_.insert_or_assign(pid, std::move(*tasks));
   return found;
 }
 
@@ -262,24 +204,26 @@ Result<std::vector<Pid>> KernelProc::children_by_parent(Pid pid) {
   return found;
 }
 
+/// In a look as they were listed when their children were asked for: one that was born since is
+/// told.
 Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, std::size_t max) {
-  const auto tasks = root_.dir(fmt::format("{}/task", pid));
-  if (!tasks) return forward(gone(tasks.error(), pid));
-  const auto tids = numbers_in(*tasks);
-  if (!tids) return forward(gone(tids.error(), pid));
-  if (tids->size() > max)
-    return fail(EOVERFLOW, "/proc/{}/task: {} threads, more than {}", pid, tids->size(), max);
-  const auto leader = read_thread(*tasks, pid, host);
+  auto walked = walked_.extract(pid);
+  const auto tasks = walked ? Result<Tasks>(std::move(walked.mapped())) : list(pid);
+  if (!tasks) return forward(tasks.error());
+  const auto& [dir, tids] = *tasks;
+  if (tids.size() > max)
+    return fail(EOVERFLOW, "/proc/{}/task: {} threads, more than {}", pid, tids.size(), max);
+  const auto leader = read_thread(dir, pid, host);
   std::unordered_map<Pid, ThreadAhead> ahead;
   if (leader) ahead = ahead_.take(leader->key);
   std::vector<ThreadFacts> found;
-  found.reserve(tids->size());
-  for (const Pid tid : *tids) {
+  found.reserve(tids.size());
+  for (const Pid tid : tids) {
     if (const auto read = ahead.find(tid); read != ahead.end()) {
       found.push_back(std::move(read->second.facts));
       continue;
     }
-    auto thread = tid == pid ? leader : read_thread(*tasks, tid, host);
+    auto thread = tid == pid ? leader : read_thread(dir, tid, host);
     if (!thread && thread.error().code == ESRCH) continue;
     if (!thread) return forward(thread.error());
     found.push_back(std::move(*thread));
@@ -291,11 +235,7 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
 }
 
 Result<std::vector<Pid>> KernelProc::tids(Pid pid) {
-  const auto tasks = root_.dir(fmt::format("{}/task", pid));
-  if (!tasks) return forward(gone(tasks.error(), pid));
-  auto tids = numbers_in(*tasks);
-  if (!tids) return forward(gone(tids.error(), pid));
-  return tids;
+  return list(pid).map([](Tasks tasks) { return std::move(tasks.tids); });
 }
 
 Result<ThreadFacts> KernelProc::thread(Pid pid, Pid tid, const Host& host) {

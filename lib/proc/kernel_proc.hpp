@@ -49,7 +49,7 @@ class KernelProc final : public ProcView {
                                                          std::size_t max) override;
   [[nodiscard]] bool read_ahead(const TaskKey& process, const Host& host,
                                 const std::function<bool()>& stop) override;
-  void use_ahead(bool use) override { ahead_.use(use); }
+  void use_ahead(bool use) override;
   void drop_ahead(Pid pid) override { ahead_.drop(pid); }
   [[nodiscard]] Result<std::vector<Pid>> tids(Pid pid) override;
   [[nodiscard]] Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) override;
@@ -73,6 +73,11 @@ class KernelProc final : public ProcView {
     std::uint64_t used = 0;  ///< larger = later
   };
   using Facts = std::unordered_map<Pid, Kept>;
+  /// Value: the threads of a process, listed.
+  struct Tasks {
+    Dir dir;
+    std::vector<Pid> tids;
+  };
   /// Value: what is read of a process before its command line.
   struct Seen {
     std::optional<Dir> process;  ///< nullopt: all of its facts were kept
@@ -90,6 +95,7 @@ class KernelProc final : public ProcView {
         max_mappings_(mappings.bytes),
         reader_(reading),
         mappings_reader_(mappings) {}
+  [[nodiscard]] Result<Tasks> list(Pid pid) const;
   [[nodiscard]] Result<Seen> see(Pid pid);
   [[nodiscard]] std::optional<Seen> seen_again(Pid pid);
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
@@ -101,6 +107,8 @@ class KernelProc final : public ProcView {
   OwnIdentity own_;
   KvmDebugfs kvm_;
   std::optional<Seen> last_seen_;  ///< by identity(): with its directory
+  bool in_look_ = false;
+  std::unordered_map<Pid, Tasks> walked_;  ///< in this look, by children(): until threads()
   std::size_t max_kept_bytes_;
   std::size_t max_cmdline_;
   std::size_t max_mappings_;

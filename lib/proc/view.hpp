@@ -58,7 +58,8 @@ class ProcView {
   [[nodiscard]] virtual Result<ProcFacts> facts(Pid pid) = 0;
   /// Children of all threads of a process.
   [[nodiscard]] virtual Result<std::vector<Pid>> children(Pid pid) = 0;
-  /// All threads with their groups, the leader first; more than `max` is EOVERFLOW.
+  /// All threads with their groups, the leader first; more than `max` is EOVERFLOW. While
+  /// use_ahead(true) those that there were when their children were asked for.
   [[nodiscard]] virtual Result<std::vector<ThreadFacts>> threads(Pid pid, const Host& host,
                                                                  std::size_t max) = 0;
   /// Reads what children(), threads() and mark_vcpu_hints() will be asked for, if the process has

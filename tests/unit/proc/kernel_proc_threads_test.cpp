@@ -48,6 +48,29 @@ TEST_F(KernelProcTest, ThreadsWithTheirGroupsTheLeaderFirst) {
   EXPECT_EQ(threads[1].groups, (std::vector<std::string>{"/m29", "/c29"}));
 }
 
+/// One that is born after its children were asked for is told.
+TEST_F(KernelProcTest, InALookThreadsAreListedWithTheirChildren) {
+  const auto proc = open();
+  const auto thread = [&](Pid tid) {
+    fixture_.thread(30, tid, {}, "0::/u\n");
+    fixture_.file(30, fmt::format("task/{}/children", tid), "");
+  };
+  const auto count = [&] { return proc->threads(30, Host{}, 9).value().size(); };
+  thread(30);
+  proc->use_ahead(true);
+  EXPECT_TRUE(proc->children(30));
+  thread(31);
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(count(), 2U) << "once";
+  EXPECT_TRUE(proc->children(30));
+  proc->use_ahead(false);
+  thread(32);
+  EXPECT_EQ(count(), 3U) << "the look is over";
+  EXPECT_TRUE(proc->children(30));
+  thread(33);
+  EXPECT_EQ(count(), 4U) << "no look";
+}
+
 TEST_F(KernelProcTest, TooManyThreadsAreRefused) {
   for (const Pid tid : {30, 31, 32}) fixture_.thread(30, tid, {}, "0::/u\n");
   EXPECT_EQ(open()->threads(30, Host{}, 2).error().code, EOVERFLOW);

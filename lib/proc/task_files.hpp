@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What single files of /proc tell of a task (L5, internal to proc/). ESRCH: it has ended.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/dir.hpp"
+#include "base/result.hpp"
+#include "kernel/proc_stat.hpp"
+#include "model/host.hpp"
+#include "model/ids.hpp"
+#include "model/process.hpp"
+
+namespace kcg {
+
+/// /proc says ENOENT for a task that is not there, and ESRCH for one that has ended since.
+[[nodiscard]] Error gone(Error error, Pid pid);
+
+/// Errors as the kernel has them: see gone().
+[[nodiscard]] Result<ProcStat> read_stat(const Dir& dir, const std::string& path);
+
+/// Numeric names of a directory, ascending.
+[[nodiscard]] Result<std::vector<Pid>> numbers_in(const Dir& dir);
+
+/// One thread: a read of stat and one of cgroup.
+[[nodiscard]] Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host);
+
+/// Children that one thread of a process has started. ENOENT for a thread that is there: the kernel
+/// does not tell children.
+[[nodiscard]] Result<std::vector<Pid>> children_of(const Dir& tasks, Pid tid);
+
+/// How many threads a process has; 0: not known.
+[[nodiscard]] std::size_t count_threads(const Dir& proc, Pid pid);
+
+/// Sets in_vcpu_ioctl and blocked_signals.
+void mark_hints(const Dir& process, ThreadFacts& thread);
+
+}  // namespace kcg
