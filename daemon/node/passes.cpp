@@ -9,7 +9,6 @@
 
 #include "identify/recognise.hpp"
 #include "model/ticks.hpp"
-#include "pass/seen_groups.hpp"
 
 namespace kcg {
 
@@ -66,7 +65,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  auto result = run(id, why, entry, assembled, as_it_was ? groups_as_seen(id, entry) : nullptr);
+  auto result = run(id, why, entry, assembled, as_it_was && groups_hold(id, entry));
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
@@ -111,19 +110,18 @@ std::optional<bool> Passes::glance(const SandboxId& id, Due why) {
   return true;
 }
 
-/// The last look, if nobody has told anything of its groups since.
-const Observed* Passes::groups_as_seen(const SandboxId& id, const Entry& entry) {
-  if (!told(id).groups) return nullptr;
+/// Whether the groups are as the last look saw them: nobody has told anything of them since.
+bool Passes::groups_hold(const SandboxId& id, const Entry& entry) {
+  if (!told(id).groups) return false;
   node_.follower->hear_groups();
   const auto* last = node_.recent.find(id);
-  if (entry.look_due || entry.change_due || last == nullptr || !last->groups_hold) return nullptr;
-  const bool old = last->observed.groups_since + kGroupsHold < node_.world.clock.now();
-  return old ? nullptr : &last->observed;
+  if (entry.look_due || entry.change_due || last == nullptr || !last->groups_hold) return false;
+  return node_.world.clock.now() <= last->observed.groups_since + kGroupsHold;
 }
 
-/// One turn of a pass; a large VMM's takes several. `groups`: as groups_as_seen() has it.
+/// One turn of a pass; a large VMM's takes several.
 PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
-                       const Observed* groups) {
+                       bool groups_hold) {
   node_.scheduler.looked(id);
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
@@ -133,10 +131,13 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   }
   entry.look_due = true;  // until it is finished
   task.slice = kPassSlice;
-  if (node_.follower != nullptr && !node_.waiters.waits_for(id)) task.confirm_after = kConfirm;
+  const bool asked = node_.waiters.waits_for(id);
+  if (node_.follower != nullptr && !asked) task.confirm_after = kConfirm;
   task.failures = entry.failures;
-  task.groups = groups;
-  task.about_to_look = [&, heard = groups != nullptr]() mutable {
+  const auto* last = asked || why == Due::background ? nullptr : node_.recent.find(id);
+  if (last != nullptr) task.last = &last->observed;
+  task.groups_hold = last != nullptr && groups_hold;
+  task.about_to_look = [&, heard = task.groups_hold]() mutable {
     if (!std::exchange(heard, false)) hear_groups(id, entry);
   };
   const auto heard = std::exchange(entry.heard, std::nullopt);

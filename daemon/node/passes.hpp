@@ -18,9 +18,9 @@ class Passes final {
 
  private:
   [[nodiscard]] std::optional<bool> glance(const SandboxId& id, Due why);
-  [[nodiscard]] const Observed* groups_as_seen(const SandboxId& id, const Entry& entry);
+  [[nodiscard]] bool groups_hold(const SandboxId& id, const Entry& entry);
   [[nodiscard]] PassResult run(const SandboxId& id, Due why, Entry& entry,
-                               const Assembled& assembled, const Observed* groups);
+                               const Assembled& assembled, bool groups_hold);
   void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);
   void track(const SandboxId& id, Entry& entry, const Round& last);

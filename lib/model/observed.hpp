@@ -90,6 +90,7 @@ struct Observed {
   std::vector<Process> foreign;    ///< unproven processes found in Kata's scope or in our groups
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
   Instant groups_since{0};                ///< what happened to groups before this was seen
+  Instant above_since{0};                 ///< likewise, to those above the pod's
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
   bool vcpus_missing = false;           ///< KVM knows vCPUs whose threads are not known

@@ -87,8 +87,8 @@ Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
 /// Looks at single groups and remembers those that exist.
 class Looker final {
  public:
-  Looker(const CgroupTree& tree, GroupDepth depth, Observed& observed)
-      : tree_(tree), depth_(depth), observed_(observed) {}
+  Looker(const CgroupTree& tree, GroupDepth depth, const Observed* last, Observed& observed)
+      : tree_(tree), depth_(depth), last_(last), observed_(observed) {}
 
   /// nullptr: it does not exist.
   const GroupState* look(const Hierarchy& h, const CgroupPath& path, Files files) {
@@ -202,10 +202,10 @@ class Looker final {
       auto files = outer_files(h, path, path.is_root());
       if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
-      if (observed_.groups.contains({h.name, below}))
-        read_above({h.name, path}, files);
-      else
+      if (!observed_.groups.contains({h.name, below}))
         look(h, path, files);
+      else if (path == pod || !seen_above({h.name, path}, files))
+        read_above({h.name, path}, files);
     }
   }
 
@@ -229,6 +229,16 @@ class Looker final {
     std::erase_if(files, [](const std::string& file) {
       return !file.starts_with("cgroup.") && !file.starts_with("memory.");
     });
+  }
+
+  /// As the last look saw it. False: it has not seen all of this.
+  bool seen_above(const GroupRef& ref, const Files& files) {
+    const auto* seen = last_ == nullptr ? nullptr : last_->group(ref);
+    const bool all = seen != nullptr && std::all_of(files.begin(), files.end(), [&](const auto& f) {
+                       return seen->files.contains(f);
+                     });
+    if (all) observed_.groups.emplace(ref, *seen);
+    return all;
   }
 
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
@@ -266,6 +276,7 @@ class Looker final {
 
   const CgroupTree& tree_;
   GroupDepth depth_;
+  const Observed* last_;
   Observed& observed_;
   std::set<GroupRef> absent_;  ///< or unreadable, which has been told; layouts share groups
 };
@@ -303,8 +314,8 @@ std::vector<Pid> pids_in(const CgroupTree& tree, const GroupState& group, Observ
 }  // namespace
 
 Inside observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
-                      GroupDepth depth, Observed& observed) {
-  Looker looker(tree, depth, observed);
+                      GroupDepth depth, const Observed* last, Observed& observed) {
+  Looker looker(tree, depth, last, observed);
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
   const auto tops = path ? tops_of(config, observed, *path, record) : std::vector<Top>{};

@@ -25,9 +25,11 @@ enum class GroupDepth : std::uint8_t {
   ended,  ///< what matters of one that has ended: who is left in it, and who was killed there
 };
 
-/// Fills observed.groups.
+/// Fills observed.groups. What stands above the pod is taken from `last`, as far as that has seen
+/// it; nullptr: it is read.
 [[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
-                                    const Record& record, GroupDepth depth, Observed& observed);
+                                    const Record& record, GroupDepth depth, const Observed* last,
+                                    Observed& observed);
 
 /// The same of observed.groups as they are in it: reads only who is in a group of which it does not
 /// say so.

@@ -65,13 +65,18 @@ bool seems_over(ProcView& proc, const Record& record) {
 Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& config,
                   const Record& record, const ObserveContext& context, GroupDepth depth,
                   Observed& observed) {
-  if (context.groups != nullptr) {
-    observed.groups = context.groups->groups;
-    observed.groups_since = context.groups->groups_since;
+  const auto* last = context.last;
+  if (context.groups_hold) {
+    observed.groups = last->groups;
+    observed.groups_since = last->groups_since;
+    observed.above_since = last->above_since;
     return inside_of(tree, observed);
   }
-  observed.groups_since = clock.now();
-  return observe_groups(tree, config, record, depth, observed);
+  const auto now = clock.now();
+  if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;
+  observed.groups_since = now;
+  observed.above_since = last == nullptr ? now : last->above_since;
+  return observe_groups(tree, config, record, depth, last, observed);
 }
 
 }  // namespace
@@ -112,7 +117,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
     if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
     return observed;
   };
-  if (context.groups == nullptr && seems_over(proc, record)) {
+  if (!context.groups_hold && seems_over(proc, record)) {
     auto observed = look(GroupDepth::ended);
     if (observed.gone) return observed;
   }

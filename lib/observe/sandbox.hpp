@@ -4,6 +4,7 @@
 // how many others there are.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -19,6 +20,9 @@
 
 namespace kcg {
 
+/// What is not told of groups is read again when it is older than this.
+inline constexpr Instant kGroupsHold = std::chrono::seconds(1);
+
 /// Value: what the observer must know besides inputs and record.
 struct ObserveContext {
   /// Sandboxes whose VMM started before this (clock ticks since boot) are left alone unless they
@@ -28,9 +32,10 @@ struct ObserveContext {
   OverheadMeasured measured;            ///< what its overhead was last
   std::optional<NearLimit> near_limit;  ///< its memory, as measured last
   Told told;                            ///< what is heard of its threads by now
-  /// An earlier look, of whose groups nobody has told anything since: they are taken as it saw
-  /// them. nullptr: they are read.
-  const Observed* groups = nullptr;
+  /// The last look. What stands above the pod, of which nobody tells, is taken from it for as long
+  /// as kGroupsHold. nullptr: all is read.
+  const Observed* last = nullptr;
+  bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

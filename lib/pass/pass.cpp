@@ -67,13 +67,14 @@ class Using final {
 };
 
 Round look_at(const PassWorld& world, const PassOrder& order, const Record& record,
-              const Observed* groups) {
+              bool groups_hold) {
   ObserveContext context;
   context.managed_since = order.managed_since;
   context.measured = order.measured;
   context.near_limit = order.near_limit;
   context.told = order.told;
-  context.groups = groups;
+  context.last = order.last;
+  context.groups_hold = groups_hold;
   context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
   Round round;
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
@@ -87,7 +88,7 @@ Round look_at(const PassWorld& world, const PassOrder& order, const Record& reco
 class Line final {
  public:
   Line(const PassWorld& world, const PassOrder& order, Record record)
-      : world_(world), order_(order), record_(std::move(record)), groups_(order.groups) {
+      : world_(world), order_(order), record_(std::move(record)), groups_hold_(order.groups_hold) {
     const auto now = world.clock.now();
     until_ = order.slice < Instant::max() - now ? now + order.slice : Instant::max();
     result_.so_far = order.so_far;
@@ -148,10 +149,10 @@ class Line final {
 
   Round look_with_what_was_read() {
     const Using using_ahead(world_.proc);
-    auto seen = look_at(world_, order_, record_, groups_);
-    const bool taken = std::exchange(groups_, nullptr) != nullptr;
+    const bool taken = std::exchange(groups_hold_, false);
+    auto seen = look_at(world_, order_, record_, taken);
     seen.groups_read = !taken || !as_seen(world_.tree, seen);
-    if (taken && seen.groups_read) seen = look_at(world_, order_, record_, nullptr);
+    if (taken && seen.groups_read) seen = look_at(world_, order_, record_, false);
     for (const auto& process : ahead_) world_.proc.drop_ahead(process.pid);
     return seen;
   }
@@ -248,7 +249,7 @@ class Line final {
   const PassOrder& order_;
   Record record_;
   std::vector<TaskKey> ahead_;  ///< read ahead for the next look
-  const Observed* groups_;      ///< as they were seen before, if that will do for the next look
+  bool groups_hold_;            ///< those of the last look will do for the next
   Instant until_{};
   PassResult result_;
 };
@@ -274,7 +275,7 @@ PassResult failed(Record& record, unsigned before, const std::string& why, const
 }  // namespace
 
 Round look(const PassWorld& world, const PassOrder& order, const Record& record) {
-  return look_at(world, order, record, nullptr);
+  return look_at(world, order, record, false);
 }
 
 PassResult run_pass(const PassWorld& world, const PassOrder& order, Record& record,

@@ -57,7 +57,8 @@ struct PassOrder {
   OverheadMeasured measured{};                 ///< what its overhead was last
   std::optional<NearLimit> near_limit = std::nullopt;  ///< its memory, as measured last
   Told told{};                                         ///< see ObserveContext
-  const Observed* groups = nullptr;                    ///< likewise, for the first look
+  const Observed* last = nullptr;                      ///< likewise
+  bool groups_hold = false;                            ///< likewise, for the first look
   /// Where all that was planned is done: how much later it is seen whether it holds, if nothing
   /// asks for a look before. nullopt: at once, by another look.
   std::optional<Instant> confirm_after = std::nullopt;

@@ -5,16 +5,11 @@
 // there is to read. What such a look would do is held against the kernel first.
 #pragma once
 
-#include <chrono>
-
 #include "cgroup/tree.hpp"
 #include "model/plan.hpp"
 #include "pass/pass.hpp"
 
 namespace kcg {
-
-/// Whatever is not told, and what a group counts, is no older than this.
-inline constexpr Instant kGroupsHold = std::chrono::seconds(1);
 
 /// Whether a later look may take the groups as this round saw them: nothing but moves followed.
 [[nodiscard]] bool groups_hold(const Round& round);

@@ -104,7 +104,8 @@ class Seen final {
   Round part() {
     const auto seen = std::move(*last_);
     since_ = seen.observed.groups_since;
-    world_.seen_groups = &seen.observed;
+    world_.last = &seen.observed;
+    world_.groups_hold = true;
     std::vector<std::pair<FakeWrite, bool>> writes;  // and whether the group was as it was seen
     world_.tree.on_operation([&](const FakeWrite& write) {
       const auto* group = seen.observed.group(write.group);
@@ -115,7 +116,8 @@ class Seen final {
     });
     const auto pass = world_.pass();
     world_.tree.on_operation({});
-    world_.seen_groups = nullptr;
+    world_.last = nullptr;
+    world_.groups_hold = false;
     const auto& first = pass.rounds.front();
     writes.resize(std::min(writes.size(), first.report.results.size()));  // one for each step
     for (const auto& [write, as_seen] : writes)

@@ -21,7 +21,8 @@ PassOrder SandboxWorld::order() const {
                   failures,        context.measured};
   order.near_limit = context.near_limit;
   order.confirm_after = confirm_after;
-  order.groups = seen_groups;
+  order.last = last;
+  order.groups_hold = groups_hold;
   return order;
 }
 

@@ -138,9 +138,10 @@ class SandboxWorld final {
   FakeSystemd systemd;
   FakeClock clock;
   Record record;
-  unsigned failures = 0;                  ///< of passes, in a row
-  std::optional<Instant> confirm_after;   ///< see PassOrder
-  const Observed* seen_groups = nullptr;  ///< PassOrder::groups of the next passes
+  unsigned failures = 0;                 ///< of passes, in a row
+  std::optional<Instant> confirm_after;  ///< see PassOrder
+  const Observed* last = nullptr;        ///< see PassOrder
+  bool groups_hold = false;              ///< see PassOrder
   Assembled assembled;
   ObserveContext context;
   FakeNotes notes{context.creation_recorded};

@@ -293,6 +293,31 @@ TEST(Observe, OneThatLivesAgainIsSeenWhole) {
 
 // --- groups -------------------------------------------------------------------------------------
 
+/// Nobody tells what becomes of them, so they are as old as the last look, and no older than that
+/// may be.
+TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto above = path(world.pod_group).parent();
+  const auto quota = [&](const CgroupPath& group) {
+    world.tree.outside([&](CgroupTree& tree) {
+      EXPECT_TRUE(tree.write({"cpu", group}, "cpu.cfs_quota_us", "77000"));
+    });
+    return *world.observe().group({"cpu", group})->file("cpu.cfs_quota_us");
+  };
+  auto last = world.observe();
+  world.last = &last;
+  EXPECT_EQ(quota(above), "-1");
+  EXPECT_EQ(quota(path(world.pod_group)), "77000") << "the pod's own is read";
+  world.clock.advance(std::chrono::milliseconds(600));
+  const auto next = world.observe();
+  EXPECT_EQ(next.above_since, last.above_since);
+  world.last = &next;
+  world.clock.advance(std::chrono::milliseconds(600));
+  EXPECT_EQ(quota(above), "77000") << "it was not seen by the look before";
+}
+
 /// Kata's own group is where legacy would have ours: that it is not ours is seen by its mark.
 TEST(Observe, AGroupWhereALayoutThatWasNotChosenWouldHaveOursIsReadOnlyIfMarked) {
   SandboxWorld world(scenario(HierarchyMode::v1));
