@@ -79,7 +79,7 @@ void in_groups(Random& random, SandboxWorld& world) {
 /// A settled sandbox; what the last look at it has left.
 class Seen final {
  public:
-  explicit Seen(Random& random) : random_(random), world_(random_scenario(random)) {
+  explicit Seen(Random& random) : world_(random_scenario(random)) {
     world_.boot();
     for (int passes = 0; passes < 4; ++passes) whole();
     world_.confirm_after = std::chrono::milliseconds(20);
@@ -133,7 +133,6 @@ class Seen final {
     world_.clock.advance(std::chrono::milliseconds(1));
   }
 
-  Random& random_;
   SandboxWorld world_;
   std::optional<LastLook> last_;
   Instant since_{0};
