@@ -72,8 +72,8 @@ void VcpuWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   }
 }
 
-/// "<tid>-<fd>". Whoever may open /dev/kvm makes as many as he likes: of those that nobody expects
-/// nothing is read.
+/// "<tid>-<fd>". Whoever may open /dev/kvm makes as many as he likes: nothing of his is read, but
+/// once whether a VMM that is to make one has such a thread.
 void VcpuWatch::on_vm(const std::string& name) {
   const auto dash = name.find('-');
   const auto tid = dash == std::string::npos ? std::nullopt : parse_pid(name.substr(0, dash));

@@ -202,9 +202,10 @@ class Looker final {
       auto files = outer_files(h, path, path.is_root());
       if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
+      const bool may_be_written = path == pod || path.is_root();  // controllers are enabled there
       if (!observed_.groups.contains({h.name, below}))
         look(h, path, files);
-      else if (path == pod || !seen_above({h.name, path}, files))
+      else if (may_be_written || !seen_above({h.name, path}, files))
         read_above({h.name, path}, files);
     }
   }

@@ -32,8 +32,8 @@ struct ObserveContext {
   OverheadMeasured measured;            ///< what its overhead was last
   std::optional<NearLimit> near_limit;  ///< its memory, as measured last
   Told told;                            ///< what is heard of its threads by now
-  /// The last look. What stands above the pod, of which nobody tells, is taken from it for as long
-  /// as kGroupsHold. nullptr: all is read.
+  /// The last look. What limits the groups between the pod's and the root, of which nobody tells,
+  /// is taken from it for as long as kGroupsHold. nullptr: all is read.
   const Observed* last = nullptr;
   bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
 };

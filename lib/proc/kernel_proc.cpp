@@ -19,6 +19,9 @@ namespace kcg {
 
 namespace {
 
+/// Of a shim, a VMM and their helpers; each is an open directory until its threads are read.
+constexpr std::size_t kMostWalked = 16;
+
 /// Bytes that keeping it takes, roughly: the texts, and the node that holds them.
 std::size_t size_of(const ProcFacts& facts) {
   std::size_t size = sizeof(ProcFacts) + 32;
@@ -187,7 +190,7 @@ Result<std::vector<Pid>> KernelProc::children(Pid pid) {
     found.insert(found.end(), children->begin(), children->end());
   }
   std::sort(found.begin(), found.end());
-  if (in_look_) walked_.insert_or_assign(pid, std::move(*tasks));
+  if (in_look_ && walked_.size() < kMostWalked) walked_.insert_or_assign(pid, std::move(*tasks));
   return found;
 }
 

@@ -118,6 +118,28 @@ TEST_F(Hearing, AThreadThatIsBornIsNoReasonToReadAllGroups) {
   EXPECT_GE(written, all);
 }
 
+/// Nobody tells of a limit above the pod: whoever asks wants to know it as it is.
+TEST_F(Hearing, WhoAsksIsAnsweredByALookThatReadsAll) {
+  const Pid vmm = placed();
+  const GroupRef root{tree_.host().hierarchies.front().name, CgroupPath()};
+  tree_.outside([&](CgroupTree& tree) {
+    ASSERT_TRUE(tree.write(root, "cgroup.subtree_control", "+memory"));
+  });
+  look_by(HintKind::process_end, vmm);
+  unsigned reads = 0;
+  tree_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  look_by(HintKind::process_end, vmm);
+  const auto by_an_event = std::exchange(reads, 0);
+  reconciler_->api().reconcile("x", false, answer());
+  run();
+  EXPECT_EQ(answers_.size(), 1U);
+  EXPECT_EQ(follower_.looks, 1U);
+  EXPECT_GT(reads, by_an_event);
+}
+
 /// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance
 /// tells whether what was moved is where it was moved to.
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "layout/layout.hpp"
 #include "observe/scan.hpp"
@@ -166,20 +167,7 @@ TEST(Observe, WithoutDebugfsTheSystemCallTells) {
             2);
 }
 
-// --- gone ---------------------------------------------------------------------------------------
-
-TEST(Observe, GoneIs) {
-  SandboxWorld world(scenario());
-  EXPECT_FALSE(world.observe().gone) << "a bundle whose shim has not started yet";
-  world.boot();
-  (void)world.pass();
-  world.end_vmm();
-  EXPECT_FALSE(world.observe().gone) << "the shim lives";
-  world.end_all();
-  EXPECT_TRUE(world.observe().gone);
-  (void)world.pass();
-  EXPECT_TRUE(world.observe().gone) << "also when its groups are gone and its bundle is not";
-}
+// --- groups -------------------------------------------------------------------------------------
 
 /// Not what only a top group has: it costs four files of each in every look.
 TEST(Observe, OfAClassGroupWeReadWhatItHas) {
@@ -224,75 +212,6 @@ TEST(Observe, AGroupsControllersAreAsTheKernelTellsThem) {
   EXPECT_TRUE(found.groups.at({"v2", top}).file("cgroup.subtree_control"));
 }
 
-TEST(Observe, GoneWithoutBundleAndProcesses) {
-  SandboxWorld world(scenario());
-  world.assembled.inputs.bundle.reset();
-  EXPECT_TRUE(world.observe().gone);
-}
-
-TEST(Observe, AGroupFoundAtTheStartOfASandboxThatEndedMeanwhile) {
-  SandboxWorld world(scenario());
-  world.boot();
-  (void)world.pass();
-  world.end_all();
-  world.kata_cleans_up();
-  world.restart_daemon();
-  EXPECT_TRUE(world.observe().gone);
-  (void)world.pass();
-  EXPECT_TRUE(world.marked_groups().empty());
-}
-
-TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
-  SandboxWorld world(scenario());
-  world.boot();
-  (void)world.pass();
-  world.end_vmm();
-  world.end_shim();
-  const auto pass = world.pass();
-  EXPECT_TRUE(pass.last().observed.gone);
-  EXPECT_FALSE(world.marked_groups().empty());
-  world.end_all();
-  (void)world.pass();
-  EXPECT_TRUE(world.marked_groups().empty());
-}
-
-/// Nothing limits one that has ended, and its end is looked at as often as its start.
-TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
-  SandboxWorld world(scenario(HierarchyMode::v1));
-  world.boot();
-  (void)world.pass();
-  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
-  const auto has = [&](const char* hierarchy, const char* file) {
-    return world.observe().groups.at({hierarchy, top}).files.contains(file);
-  };
-  EXPECT_TRUE(has("cpu", "cpu.shares"));
-  world.end_vmm();
-  EXPECT_TRUE(has("cpu", "cpu.shares")) << "the shim lives";
-  world.end_all();
-  EXPECT_FALSE(has("cpu", "cpu.shares"));
-  EXPECT_TRUE(has("cpu", "cgroup.procs")) << "who is left";
-  EXPECT_TRUE(has("memory", "memory.oom_control")) << "who was killed";
-  (void)world.pass();
-  EXPECT_TRUE(world.marked_groups().empty());
-}
-
-/// Its shim may be found by what only a look tells.
-TEST(Observe, OneThatLivesAgainIsSeenWhole) {
-  SandboxWorld world(scenario(HierarchyMode::v1));
-  world.boot();
-  (void)world.pass();
-  world.end_all();
-  world.record.ended = world.clock.now();
-  world.record.trusted.clear();
-  world.boot();
-  const auto observed = world.observe();
-  EXPECT_FALSE(observed.gone);
-  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
-  EXPECT_TRUE(observed.groups.at({"cpu", top}).file("cpu.shares"));
-}
-
-// --- groups -------------------------------------------------------------------------------------
-
 /// Nobody tells what becomes of them, so they are as old as the last look, and no older than that
 /// may be.
 TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
@@ -316,6 +235,24 @@ TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
   world.last = &next;
   world.clock.advance(std::chrono::milliseconds(600));
   EXPECT_EQ(quota(above), "77000") << "it was not seen by the look before";
+}
+
+/// Controllers are enabled there, and who was killed in the pod's is told of the look that sees it.
+TEST(Observe, ThePodsOwnGroupAndTheRootAreReadEachTime) {
+  SandboxWorld world(scenario(HierarchyMode::v2, true));
+  world.boot();
+  (void)world.pass();
+  ASSERT_TRUE(world.nested());
+  const GroupRef pod{"v2", path(world.pod_group)}, root{"v2", CgroupPath()};
+  auto last = world.observe();
+  const auto real = last.groups;
+  for (const auto& ref : {pod, root})
+    for (auto& [file, text] : last.groups.at(ref).files) text = "before";
+  world.last = &last;
+  const auto now = world.observe();
+  EXPECT_EQ(now.groups.at(pod), real.at(pod));
+  EXPECT_EQ(now.groups.at(root), real.at(root));
+  EXPECT_EQ(now.above_since, last.above_since) << "else nothing is taken";
 }
 
 /// Kata's own group is where legacy would have ours: that it is not ours is seen by its mark.

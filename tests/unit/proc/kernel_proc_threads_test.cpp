@@ -71,6 +71,26 @@ TEST_F(KernelProcTest, InALookThreadsAreListedWithTheirChildren) {
   EXPECT_EQ(count(), 4U) << "no look";
 }
 
+/// Each takes a descriptor, and whoever has a process here may have thousands.
+TEST_F(KernelProcTest, OfFewProcessesTheThreadsStayListed) {
+  const auto proc = open();
+  constexpr Pid kFirst = 100, kProcesses = 40;
+  const auto thread = [&](Pid pid, Pid tid) {
+    fixture_.thread(pid, tid, {}, "0::/u\n");
+    fixture_.file(pid, fmt::format("task/{}/children", tid), "");
+  };
+  proc->use_ahead(true);
+  for (Pid pid = kFirst; pid < kFirst + kProcesses; ++pid) {
+    thread(pid, pid);
+    EXPECT_TRUE(proc->children(pid));
+    thread(pid, pid + 1000);
+  }
+  Pid kept = 0;
+  for (Pid pid = kFirst; pid < kFirst + kProcesses; ++pid)
+    kept += proc->threads(pid, Host{}, 9).value().size() == 1 ? 1 : 0;
+  EXPECT_EQ(kept, 16);
+}
+
 TEST_F(KernelProcTest, TooManyThreadsAreRefused) {
   for (const Pid tid : {30, 31, 32}) fixture_.thread(30, tid, {}, "0::/u\n");
   EXPECT_EQ(open()->threads(30, Host{}, 2).error().code, EOVERFLOW);

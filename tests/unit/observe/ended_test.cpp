@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a sandbox is seen to have ended, and what is read of one that has.
+#include <gtest/gtest.h>
+
+#include "observe/sandbox.hpp"
+#include "sandbox_scenes.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+TEST(Observe, GoneIs) {
+  SandboxWorld world(scenario());
+  EXPECT_FALSE(world.observe().gone) << "a bundle whose shim has not started yet";
+  world.boot();
+  (void)world.pass();
+  world.end_vmm();
+  EXPECT_FALSE(world.observe().gone) << "the shim lives";
+  world.end_all();
+  EXPECT_TRUE(world.observe().gone);
+  (void)world.pass();
+  EXPECT_TRUE(world.observe().gone) << "also when its groups are gone and its bundle is not";
+}
+
+TEST(Observe, GoneWithoutBundleAndProcesses) {
+  SandboxWorld world(scenario());
+  world.assembled.inputs.bundle.reset();
+  EXPECT_TRUE(world.observe().gone);
+}
+
+TEST(Observe, AGroupFoundAtTheStartOfASandboxThatEndedMeanwhile) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  world.end_all();
+  world.kata_cleans_up();
+  world.restart_daemon();
+  EXPECT_TRUE(world.observe().gone);
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
+  SandboxWorld world(scenario());
+  world.boot();
+  (void)world.pass();
+  world.end_vmm();
+  world.end_shim();
+  const auto pass = world.pass();
+  EXPECT_TRUE(pass.last().observed.gone);
+  EXPECT_FALSE(world.marked_groups().empty());
+  world.end_all();
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+/// Nothing limits one that has ended, and its end is looked at as often as its start.
+TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  const auto has = [&](const char* hierarchy, const char* file) {
+    return world.observe().groups.at({hierarchy, top}).files.contains(file);
+  };
+  EXPECT_TRUE(has("cpu", "cpu.shares"));
+  world.end_vmm();
+  EXPECT_TRUE(has("cpu", "cpu.shares")) << "the shim lives";
+  world.end_all();
+  EXPECT_FALSE(has("cpu", "cpu.shares"));
+  EXPECT_TRUE(has("cpu", "cgroup.procs")) << "who is left";
+  EXPECT_TRUE(has("memory", "memory.oom_control")) << "who was killed";
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
+/// Its shim may be found by what only a look tells.
+TEST(Observe, OneThatLivesAgainIsSeenWhole) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  world.end_all();
+  world.record.ended = world.clock.now();
+  world.record.trusted.clear();
+  world.boot();
+  const auto observed = world.observe();
+  EXPECT_FALSE(observed.gone);
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  EXPECT_TRUE(observed.groups.at({"cpu", top}).file("cpu.shares"));
+}
+
+}  // namespace
+}  // namespace kcg::test
