@@ -74,8 +74,8 @@ void Announcer::report(const SandboxId& id, const Report& report) {
     if (!failed && !log_.enabled(LogLevel::debug)) continue;
     const auto told = text_of(step);
     const auto text =
-        fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.operation), step.group.hierarchy,
-                    step.group.path.str(), told.key, told.old_value,
+        fmt::format("{} '{}:{}' {} '{}' -> '{}'{}{}", name(step.operation),
+                    step.group.hierarchy.str(), step.group.path.str(), told.key, told.old_value,
                     told.task ? std::to_string(told.task->pid) : told.new_value,
                     result.text.empty() ? "" : ": ", result.text);
     if (failed)

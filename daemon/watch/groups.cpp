@@ -98,7 +98,7 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& 
 /// ENOENT: there is no such file. Others: there is no room.
 Result<int> GroupWatch::add(const GroupInterest& interest) {
   const auto path = path_of(host_, interest.group, interest.news);
-  if (!path) return fail(ENOENT, "no hierarchy {}", interest.group.hierarchy);
+  if (!path) return fail(ENOENT, "no hierarchy {}", interest.group.hierarchy.str());
   return inotify_.add(*path, mask_of(interest.news));
 }
 

@@ -66,8 +66,7 @@ std::optional<Hierarchy> v1_hierarchy(const Mount& mount) {
     if (among(kForeign, option) || option.starts_with("name=")) return std::nullopt;
     if (among(kManaged, option)) hierarchy.controllers.push_back(option);
   }
-  for (const auto& controller : hierarchy.controllers)
-    hierarchy.name += (hierarchy.name.empty() ? "" : ",") + controller;
+  hierarchy.name = join(hierarchy.controllers, ",");
   return hierarchy.controllers.empty() ? std::nullopt : std::optional(hierarchy);
 }
 

@@ -27,8 +27,8 @@ constexpr std::size_t kMostHeld = 64;
 
 /// "'memory:/pod/x' memory.max=123: No space left on device"; `what` may be empty.
 tl::unexpected<Error> fail_group(int code, const GroupRef& group, std::string_view what) {
-  return fail(code, "'{}:{}'{}{}: {}", group.hierarchy, group.path.str(), what.empty() ? "" : " ",
-              what, errno_text(code));
+  return fail(code, "'{}:{}'{}{}: {}", group.hierarchy.str(), group.path.str(),
+              what.empty() ? "" : " ", what, errno_text(code));
 }
 
 GroupRef parent_of(const GroupRef& group) { return {group.hierarchy, group.path.parent()}; }
@@ -92,10 +92,10 @@ bool is_leaf(const Dir& dir) {
 }  // namespace
 
 Result<std::unique_ptr<KernelTree>> KernelTree::open(Host host, std::string run_root) {
-  std::map<std::string, Dir, std::less<>> roots;
+  std::map<HierarchyName, Dir> roots;
   for (const auto& hierarchy : host.hierarchies) {
     auto root = Dir::open(hierarchy.mount_point);
-    if (!root) return forward(root.error(), "cgroup hierarchy '" + hierarchy.name + "'");
+    if (!root) return forward(root.error(), "cgroup hierarchy '" + hierarchy.name.str() + "'");
     roots.emplace(hierarchy.name, std::move(*root));
   }
   return std::unique_ptr<KernelTree>(
@@ -297,7 +297,7 @@ Status KernelTree::change_devices(const GroupRef& group, const DeviceChange& cha
   if (!dir) return forward(dir.error());
   const auto done = change_device_programs((*dir)->fd(), change);
   if (!done)
-    return fail(done.error().code, "'{}:{}' device program {}: {}", group.hierarchy,
+    return fail(done.error().code, "'{}:{}' device program {}: {}", group.hierarchy.str(),
                 group.path.str(), change.program, done.error().text);
   return {};
 }

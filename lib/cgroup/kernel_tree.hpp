@@ -47,7 +47,7 @@ class KernelTree final : public CgroupTree {
   [[nodiscard]] Status change_devices(const GroupRef& group, const DeviceChange& change) override;
 
  private:
-  KernelTree(Host host, std::string run_root, std::map<std::string, Dir, std::less<>> roots)
+  KernelTree(Host host, std::string run_root, std::map<HierarchyName, Dir> roots)
       : host_(std::move(host)), run_root_(std::move(run_root)), roots_(std::move(roots)) {}
   [[nodiscard]] Result<const Dir*> root(const GroupRef& group) const;
   /// As it stands now.
@@ -61,8 +61,8 @@ class KernelTree final : public CgroupTree {
 
   Host host_;
   std::string run_root_;
-  std::map<std::string, Dir, std::less<>> roots_;  ///< by hierarchy name
-  int first_not_held_ = first_for_looks();         ///< descriptor
+  std::map<HierarchyName, Dir> roots_;
+  int first_not_held_ = first_for_looks();  ///< descriptor
   mutable bool holding_ = false;
   mutable std::map<GroupRef, std::shared_ptr<const Dir>> held_;
 };

@@ -16,7 +16,7 @@ namespace kcg {
 
 /// Value: one hierarchy that the daemon manages.
 struct Hierarchy {
-  std::string name;  ///< "v2", or v1's controllers as mounted: "cpu,cpuacct"
+  HierarchyName name;
   std::vector<std::string>
       controllers;  ///< v1: of this mount; v2: of the root's cgroup.controllers
   bool unified = false;
@@ -42,7 +42,7 @@ struct Host {
   bool kernel_vhost_threads = false;  ///< kernel < 6.4: vhost-<pid> are kernel threads
 
   [[nodiscard]] bool unified() const { return mode == HierarchyMode::v2; }
-  [[nodiscard]] const Hierarchy* find(std::string_view hierarchy) const {
+  [[nodiscard]] const Hierarchy* find(const HierarchyName& hierarchy) const {
     for (const auto& h : hierarchies)
       if (h.name == hierarchy) return &h;
     return nullptr;
@@ -52,7 +52,7 @@ struct Host {
 
 /// Value: one directory in one hierarchy.
 struct GroupRef {
-  std::string hierarchy;
+  HierarchyName hierarchy;
   CgroupPath path;
   auto operator<=>(const GroupRef&) const = default;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -101,5 +103,29 @@ bool CgroupPath::within(const CgroupPath& above) const {
 }
 
 std::string CgroupPath::relative() const { return is_root() ? "." : text_->substr(1); }
+
+namespace {
+
+/// The one text of this name, nullptr for ""; threads may ask at once.
+const std::string* shared_text(std::string_view text) {
+  if (text.empty()) return nullptr;
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> texts;
+  const std::lock_guard lock(mutex);
+  auto it = texts.find(text);
+  if (it == texts.end()) it = texts.emplace(text).first;
+  return &*it;
+}
+
+}  // namespace
+
+HierarchyName::HierarchyName(std::string_view text) : text_(shared_text(text)) {}
+HierarchyName::HierarchyName(const std::string& text) : text_(shared_text(text)) {}
+HierarchyName::HierarchyName(const char* text) : text_(shared_text(text)) {}
+
+const std::string& HierarchyName::str() const {
+  static const std::string kNone;
+  return text_ == nullptr ? kNone : *text_;
+}
 
 }  // namespace kcg

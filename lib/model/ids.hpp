@@ -71,6 +71,26 @@ class CgroupPath final {
   std::shared_ptr<const std::string> text_;  ///< nullptr: the root
 };
 
+/// Value: what a hierarchy is called: "v2", or v1's controllers as mounted, "cpu,cpuacct". All of
+/// one name share its text, which is kept for ever: a machine has a dozen, and thousands of groups
+/// name them.
+class HierarchyName final {
+ public:
+  HierarchyName() = default;               ///< none; equal to ""
+  HierarchyName(std::string_view text);    // NOLINT(google-explicit-constructor)
+  HierarchyName(const std::string& text);  // NOLINT(google-explicit-constructor)
+  HierarchyName(const char* text);         // NOLINT(google-explicit-constructor)
+  [[nodiscard]] const std::string& str() const;
+  operator const std::string&() const { return str(); }  // NOLINT(google-explicit-constructor)
+  std::strong_ordering operator<=>(const HierarchyName& other) const {
+    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+  }
+  bool operator==(const HierarchyName& other) const { return text_ == other.text_; }
+
+ private:
+  const std::string* text_ = nullptr;
+};
+
 /// Empty when `name` may be one component of a cgroup path, else the rule that it breaks.
 [[nodiscard]] std::string_view component_problem(std::string_view name);
 

@@ -81,10 +81,11 @@ class Releasing final {
     if (!still_busy(failed)) return released_.problems.push_back(failed.text);
     const auto who = who_is_in(world_.tree, failed.step.group);
     released_.problems.push_back(
-        who.empty() ? failed.text
-                    : fmt::format("'{}:{}' cannot be removed, for somebody is in it who is not "
-                                  "proven to be the sandbox's{}; move him where he belongs",
-                                  failed.step.group.hierarchy, failed.step.group.path.str(), who));
+        who.empty()
+            ? failed.text
+            : fmt::format("'{}:{}' cannot be removed, for somebody is in it who is not "
+                          "proven to be the sandbox's{}; move him where he belongs",
+                          failed.step.group.hierarchy.str(), failed.step.group.path.str(), who));
   }
 
   const PassWorld& world_;

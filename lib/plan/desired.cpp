@@ -56,7 +56,7 @@ std::optional<Condition> foreign_group(const Observed& observed,
                      fmt::format("'{}:{}' exists and does not carry our mark for this sandbox: it "
                                  "is not used, nothing is "
                                  "placed; remove it if nobody needs it",
-                                 wanted.ref.hierarchy, wanted.ref.path.str())};
+                                 wanted.ref.hierarchy.str(), wanted.ref.path.str())};
   }
   return std::nullopt;
 }

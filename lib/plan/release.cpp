@@ -172,7 +172,7 @@ class Releaser final {
     out_.problems.push_back(fmt::format(
         "'{}:{}' holds groups that are not ours ({}), so its controllers cannot be taken back, and "
         "it takes no process: remove these groups, or let the sandbox end as it is",
-        h_.name, rest_.str(), join(held_.beside, ", ")));
+        h_.name.str(), rest_.str(), join(held_.beside, ", ")));
     return false;
   }
 
@@ -192,7 +192,7 @@ class Releaser final {
     out_.problems.push_back(fmt::format(
         "'{}:{}': its processes cannot be given back, for {} does not exist or takes no process, "
         "nor does the group above; they stay here until the sandbox ends, or make {} and try again",
-        h_.name, ours_.back()->ref.path.str(), where, where));
+        h_.name.str(), ours_.back()->ref.path.str(), where, where));
     return false;
   }
 

@@ -36,7 +36,7 @@ Condition failure_condition(const StepResult& result) {
 /// One step, whatever it wants to write.
 std::string key_of(const Step& step) {
   const auto text = text_of(step);
-  return fmt::format("{} {}:{} {} {}", name(step.operation), step.group.hierarchy,
+  return fmt::format("{} {}:{} {} {}", name(step.operation), step.group.hierarchy.str(),
                      step.group.path.str(), text.key, text.task ? text.task->pid : 0);
 }
 

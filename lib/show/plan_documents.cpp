@@ -57,7 +57,7 @@ Json step_json(const Step& step) {
   const auto text = text_of(step);
   Json object;
   object["op"] = name(step.operation);
-  put_known(object, "hierarchy", step.group.hierarchy);
+  put_known(object, "hierarchy", step.group.hierarchy.str());
   object["path"] = json_parts::text(step.group.path.str());
   if (!is<op::Create>(step)) put_known(object, "key", text.key);
   put_known(object, "old", text.old_value);

@@ -11,7 +11,7 @@ class FakeWorld final : public World {
  public:
   explicit FakeWorld(const Host& host) : tree_(host) {
     for (const auto& hierarchy : host.hierarchies) {
-      tree_.make_all(hierarchy.name, base().str());
+      tree_.make_all(hierarchy.name.str(), base().str());
       for (const auto& controller : hierarchy.controllers)
         if (hierarchy.unified)
           (void)tree_.write({hierarchy.name, {}}, "cgroup.subtree_control", "+" + controller);

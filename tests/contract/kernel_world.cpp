@@ -181,9 +181,7 @@ Host machine_host(bool unified) {
     for (const auto& option : mount.super_options)
       if (!unified && managed.contains(option)) hierarchy.controllers.push_back(option);
     if (!unified && hierarchy.controllers.empty()) continue;
-    if (!unified) hierarchy.name.clear();
-    for (const auto& controller : hierarchy.controllers)
-      if (!unified) hierarchy.name += (hierarchy.name.empty() ? "" : ",") + controller;
+    if (!unified) hierarchy.name = join(hierarchy.controllers, ",");
     host.hierarchies.push_back(hierarchy);
   }
   return host;

@@ -13,7 +13,7 @@ class Structure : public Contract {
   template <class Act>
   void everywhere(Act act) {
     for (const auto& hierarchy : tree().host().hierarchies) {
-      SCOPED_TRACE(hierarchy.name);
+      SCOPED_TRACE(hierarchy.name.str());
       act(hierarchy.name);
     }
   }
@@ -185,7 +185,7 @@ TEST_P(Structure, ALookTellsMarkAndFilesAsTheyAreToldOneByOne) {
 
 TEST_P(Structure, ErrorsNameGroupFileAndValue) {
   const auto group = at(with(""), "gone");
-  const std::string prefix = "'" + group.hierarchy + ":" + group.path.str() + "' ";
+  const std::string prefix = "'" + group.hierarchy.str() + ":" + group.path.str() + "' ";
   const std::string missing = ": No such file or directory";
   EXPECT_EQ(tree().write(group, "cgroup.procs", "12").error().text,
             prefix + "cgroup.procs=12" + missing);

@@ -82,8 +82,8 @@ const Event kEvents[] = {
 std::string moved_strangers(const SandboxWorld& world, Pid pid) {
   std::string text;
   for (const auto& h : world.tree.host().hierarchies) {
-    const auto now = world.tree.group_of(pid, h.name);
-    if (now != "/") text += fmt::format("{} is in {}:{}\n", pid, h.name, now);
+    const auto now = world.tree.group_of(pid, h.name.str());
+    if (now != "/") text += fmt::format("{} is in {}:{}\n", pid, h.name.str(), now);
   }
   return text;
 }

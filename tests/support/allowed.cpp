@@ -354,7 +354,7 @@ class Judge final {
 std::string describe(const Step& step) {
   const auto text = text_of(step);
   const auto task = text.task ? fmt::format(" task {}", text.task->pid) : "";
-  return fmt::format("{} {}:{} {} '{}' -> '{}'{}", name(step.operation), step.group.hierarchy,
+  return fmt::format("{} {}:{} {} '{}' -> '{}'{}", name(step.operation), step.group.hierarchy.str(),
                      step.group.path.str(), text.key, text.old_value, text.new_value, task);
 }
 

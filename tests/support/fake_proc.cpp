@@ -141,7 +141,7 @@ void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads) {
 ThreadFacts FakeProc::with_groups(ThreadFacts facts, const Host& host) const {
   facts.groups.clear();
   for (const auto& hierarchy : host.hierarchies)
-    facts.groups.push_back(tree_.group_of(facts.key.pid, hierarchy.name));
+    facts.groups.push_back(tree_.group_of(facts.key.pid, hierarchy.name.str()));
   return facts;
 }
 

@@ -72,7 +72,7 @@ void FakeSystemd::make_scope(const ScopeRequest& request) {
   scopes_[request.unit].path = path;
   (void)set_files(scopes_[request.unit].properties, request.limits);  // ignored: tried before
   for (const auto& hierarchy : tree_.host().hierarchies)
-    if (managed(hierarchy)) tree_.make_all(hierarchy.name, path.str());
+    if (managed(hierarchy)) tree_.make_all(hierarchy.name.str(), path.str());
   tree_.outside([&](CgroupTree& tree) {
     offer_controllers(tree, slice);
     for (const auto& hierarchy : tree.host().hierarchies)

@@ -39,7 +39,8 @@ std::string one_per_line(const Tids& tids) {
 Result<std::string> FakeTree::read(const GroupRef& group, const std::string& file) const {
   const FakeGroup* at = find(group);
   const auto failed = [&](int code) {
-    return fail(code, "'{}:{}' {}: {}", group.hierarchy, group.path.str(), file, errno_text(code));
+    return fail(code, "'{}:{}' {}: {}", group.hierarchy.str(), group.path.str(), file,
+                errno_text(code));
   };
   if (const int code = read_fault()) return failed(code);
   if (at == nullptr) return failed(ENOENT);
@@ -71,7 +72,7 @@ int FakeTree::attach(FakeGroup& to, std::string_view text, bool whole_process) {
   if (it == tasks_.end()) return ESRCH;
   if (it->second.forming) return EINVAL;
   const auto movers = whole_process ? threads_of(it->second.pid) : std::vector<Pid>{*tid};
-  const auto index = index_of(to.hierarchy->name);
+  const auto index = index_of(to.hierarchy->name.str());
   const FakeGroup& from = *tasks_.at(whole_process ? it->second.pid : *tid).groups.at(index);
   if (const int code = vet_attach(from, to, whole_process); code != 0) return code;
   bool changes = false;
@@ -84,7 +85,7 @@ int FakeTree::attach(FakeGroup& to, std::string_view text, bool whole_process) {
 }
 
 void FakeTree::move(Pid tid, FakeGroup& to) {
-  auto& slot = tasks_.at(tid).groups.at(index_of(to.hierarchy->name));
+  auto& slot = tasks_.at(tid).groups.at(index_of(to.hierarchy->name.str()));
   slot->tasks.erase(tid);
   slot = &to;
   to.tasks.insert(tid);

@@ -13,7 +13,7 @@ namespace kcg::test {
 namespace {
 
 std::string name_of(const GroupRef& group) {
-  return fmt::format("'{}:{}'", group.hierarchy, group.path.str());
+  return fmt::format("'{}:{}'", group.hierarchy.str(), group.path.str());
 }
 
 tl::unexpected<Error> no_group(const GroupRef& group, int code = ENOENT) {
@@ -87,7 +87,7 @@ std::size_t FakeTree::index_of(std::string_view hierarchy) const {
 }
 
 FakeGroup* FakeTree::find(const GroupRef& group) const {
-  const auto i = index_of(group.hierarchy);
+  const auto i = index_of(group.hierarchy.str());
   if (i == roots_.size()) return nullptr;
   FakeGroup* at = roots_[i].get();
   if (group.path.is_root()) return at;

@@ -106,18 +106,19 @@ std::string SandboxWorld::misplaced() const {
     if (!h.unified && h.has("cpuset") && !ours) continue;
     for (const auto& [tid, told] : classes) {
       const auto cls = expected_class(tid);
-      const auto now = tree.group_of(tid, h.name);
+      const auto now = tree.group_of(tid, h.name.str());
       const auto want = expected_group(cls, h);
       if (now != want)
-        text += fmt::format("{} {} is in {}:{}, not in {}\n", name(cls), tid, h.name, now, want);
+        text +=
+            fmt::format("{} {} is in {}:{}, not in {}\n", name(cls), tid, h.name.str(), now, want);
     }
   }
   for (const auto& [tid, groups] : stranger_groups_)
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const auto& h = tree.host().hierarchies[i].name;
-      const auto now = tree.group_of(tid, h);
+      const auto now = tree.group_of(tid, h.str());
       if (!now.empty() && now != groups[i])
-        text += fmt::format("stranger {} was moved to {}:{}\n", tid, h, now);
+        text += fmt::format("stranger {} was moved to {}:{}\n", tid, h.str(), now);
     }
   return text;
 }
@@ -125,9 +126,9 @@ std::string SandboxWorld::misplaced() const {
 std::vector<std::string> SandboxWorld::marked_groups() const {
   std::vector<std::string> found;
   for (const auto& h : tree.host().hierarchies)
-    for (const auto& path : tree.groups(h.name))
+    for (const auto& path : tree.groups(h.name.str()))
       if (tree.mark({h.name, CgroupPath::parse(path).value()}).value() == Mark{scenario.id})
-        found.push_back(h.name + ":" + path);
+        found.push_back(h.name.str() + ":" + path);
   return found;
 }
 

@@ -120,7 +120,7 @@ void SandboxWorld::make_group(const std::string& path, bool with_cpuset) {
   tree.outside([&](CgroupTree& outside) {
     for (const auto& hierarchy : tree.host().hierarchies) {
       if (!hierarchy.unified && hierarchy.has("cpuset") && !with_cpuset) continue;
-      tree.make_all(hierarchy.name, path);
+      tree.make_all(hierarchy.name.str(), path);
       if (hierarchy.unified || !hierarchy.has("cpuset")) continue;
       CgroupPath at;
       for (const auto part : split(std::string_view(path).substr(1), '/')) {

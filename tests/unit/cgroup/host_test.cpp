@@ -28,7 +28,7 @@ std::string chosen(const std::vector<Mount>& mounts, const std::string& root,
   if (!host) return host.error().text;
   std::string text = fmt::format("{}:", name(host->mode));
   for (const auto& hierarchy : host->hierarchies)
-    text += fmt::format(" {}@{}", hierarchy.name, hierarchy.mount_point);
+    text += fmt::format(" {}@{}", hierarchy.name.str(), hierarchy.mount_point);
   return text;
 }
 

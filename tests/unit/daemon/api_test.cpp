@@ -60,7 +60,7 @@ TEST_F(Reconciling, WhoIsRegisteredIsPlacedInAsManyTurnsAsItTakes) {
   });
   place(vmm);
   EXPECT_TRUE(failed);
-  EXPECT_NE(tree_.group_of(vmm, tree_.host().hierarchies.front().name).find("kata-sandbox-x"),
+  EXPECT_NE(tree_.group_of(vmm, tree_.host().hierarchies.front().name.str()).find("kata-sandbox-x"),
             std::string::npos);
 }
 

@@ -33,7 +33,7 @@ TEST_F(Hearing, ABundleWaitsForItsShim) {
 
 /// What a shim does between its VMM's end and its own is looked at together.
 TEST_F(Hearing, AVmmsEndWaitsForItsShims) {
-  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
+  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1/x");
   config_.placement.existing = ExistingPolicy::place;
   const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
   const Pid vmm = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
@@ -145,22 +145,22 @@ TEST_F(Hearing, WhoAsksIsAnsweredByALookThatReadsAll) {
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();
-  const auto home = tree_.group_of(vmm, hierarchy);
+  const auto home = tree_.group_of(vmm, hierarchy.str());
   take_away(vmm);
   look_by(HintKind::process_end, vmm);
-  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy.str()), home);
   EXPECT_EQ(looks_later(), 0U);
   take_away(vmm);
   look_by(HintKind::process_end, vmm);
   take_away(vmm);  // and nobody tells
   EXPECT_EQ(looks_later(), 1U);
-  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy.str()), home);
   follower_.looks = 0;
   take_away(vmm);
   reconciler_->api().reconcile("x", false, answer());
   run();
   EXPECT_EQ(answers_.size(), 1U);
-  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy.str()), home);
   EXPECT_EQ(looks_later(), 1U) << "only the one that was asked for";
 }
 
@@ -168,19 +168,19 @@ TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {
 TEST_F(Hearing, WhatIsContestedIsTriedAgainWhenSomebodyAsks) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = placed();
-  const auto home = tree_.group_of(vmm, hierarchy);
+  const auto home = tree_.group_of(vmm, hierarchy.str());
   const auto taken_away = [&] {
     take_away(vmm);
     reconciler_->hint({HintKind::process_end, "x", vmm});
     run();
-    return tree_.group_of(vmm, hierarchy) != home;
+    return tree_.group_of(vmm, hierarchy.str()) != home;
   };
   unsigned repaired = 0;
   while (repaired < 20 && !taken_away()) ++repaired;
   EXPECT_LT(repaired, 20U);
   reconciler_->api().reconcile("x", false, answer());
   run();
-  EXPECT_EQ(tree_.group_of(vmm, hierarchy), home);
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy.str()), home);
   EXPECT_FALSE(taken_away()) << "it is counted anew";
 }
 
@@ -210,7 +210,7 @@ TEST_F(Hearing, KatasWordOfWhichNothingComesIsNoReasonToLook) {
 }
 
 TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
-  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1");
+  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
   start();
   run();
   reconciler_->set_follower(&follower_);

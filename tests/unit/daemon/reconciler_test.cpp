@@ -61,7 +61,7 @@ TEST_F(Reconciling, HintsOfWhatIsGoneMakeNothing) {
 }
 
 TEST_F(Reconciling, AnEndThatWasSeenIsNoNews) {
-  tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
+  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1/x");
   config_.placement.existing = ExistingPolicy::place;
   const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
   const Pid vmm = proc_.start(shim, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
@@ -107,7 +107,7 @@ TEST_F(Reconciling, StateThatKataLeftBehindIsNoSandbox) {
 TEST_F(Reconciling, GroupsOfWhoIsKnownByThemAloneGo) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const GroupRef group{hierarchy, CgroupPath::parse("/kubepods/pod1/kata-sandbox-x").value()};
-  tree_.make_all(hierarchy, group.path.str());
+  tree_.make_all(hierarchy.str(), group.path.str());
   tree_.set_raw_mark(group, "x");
   start();
   run();
@@ -131,7 +131,7 @@ TEST_F(Reconciling, WhatSystemdHasDoneIsLookedAtAtOnce) {
   systemd_ = &systemd;
   const auto hierarchy = tree_.host().hierarchies.front().name;
   const Pid vmm = found_vmm();
-  tree_.make_all(hierarchy, "/kubepods.slice/kubepods-pod1.slice");
+  tree_.make_all(hierarchy.str(), "/kubepods.slice/kubepods-pod1.slice");
   start();
   run();
   auto registered = registration();
@@ -142,7 +142,7 @@ TEST_F(Reconciling, WhatSystemdHasDoneIsLookedAtAtOnce) {
   ASSERT_EQ(systemd.waiting().size(), 1U);
   for (const auto& unit : systemd.finish_jobs()) reconciler_->hint({HintKind::job, unit, 0, ""});
   run();
-  EXPECT_EQ(tree_.group_of(vmm, hierarchy),
+  EXPECT_EQ(tree_.group_of(vmm, hierarchy.str()),
             "/kubepods.slice/kubepods-pod1.slice/kata-sandbox-x.scope/vmm");
   reconciler_.reset();
 }
@@ -157,7 +157,7 @@ TEST_F(Reconciling, WhatChangesBehindAPartIsLookedAtAgain) {
   for (int i = 0; i < 10; ++i) (void)proc_.add_thread(vmm, "worker");
   place(vmm);
   ASSERT_TRUE(proc_.walked().contains(vmm));
-  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
+  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy.str()); };
   ASSERT_NE(group(first), group(second)) << group(first);
 
   // Each read takes as long as a turn, and the first thread takes its name when it was read.
@@ -204,7 +204,7 @@ TEST_F(Reconciling, WhatMovedBeforeItWasWatchedIsSeenAfterARestart) {
   proc_.set_debugfs(false);
   const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
   place(vmm);
-  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
+  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy.str()); };
   const auto home = group(vcpu);
   const auto elsewhere = group(vmm);
   ASSERT_NE(home, elsewhere);
@@ -276,7 +276,7 @@ TEST_F(Reconciling, AWriteToAGroupDoesNotWaitForWhatThreadsHaveCost) {
 /// A look found it as a child of the shim that had not executed its program yet.
 TEST_F(Reconciling, WhoWasFoundInAPartIsHeardBeforeTheNextOne) {
   const auto hierarchy = tree_.host().hierarchies.front().name;
-  tree_.make_all(hierarchy, "/kubepods/pod1/x");
+  tree_.make_all(hierarchy.str(), "/kubepods/pod1/x");
   config_.placement.existing = ExistingPolicy::place;
   const Program shim_program{"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}};
   const Pid shim = proc_.start(1, shim_program);
@@ -298,7 +298,7 @@ TEST_F(Reconciling, WhoWasFoundInAPartIsHeardBeforeTheNextOne) {
   registered.shim = proc_.key(shim);
   registered.vmm = proc_.key(vmm);
   ASSERT_TRUE(reconciler_->api().register_sandbox("x", registered));
-  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy); };
+  const auto group = [&](Pid tid) { return tree_.group_of(tid, hierarchy.str()); };
   ASSERT_GT(operations, 0U);
   ASSERT_LT(operations, 200U) << "the call ends with the first part";
   proc_.exec(child,

@@ -76,7 +76,7 @@ class Reconciling : public ::testing::Test {
   }
   /// A VMM that runs where nobody has placed it.
   Pid found_vmm() {
-    tree_.make_all(tree_.host().hierarchies.front().name, "/kubepods/pod1/x");
+    tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1/x");
     config_.placement.existing = ExistingPolicy::place;
     return proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
   }

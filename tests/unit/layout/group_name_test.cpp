@@ -76,7 +76,7 @@ struct Earlier {
   explicit Earlier(HierarchyMode mode) : world(scenario(mode)) {
     world.boot();
     for (const auto& h : world.tree.host().hierarchies) {
-      world.tree.make_all(h.name, group());
+      world.tree.make_all(h.name.str(), group());
       world.tree.outside([&](CgroupTree& tree) {
         const GroupRef ref{h.name, CgroupPath::parse(group()).value()};
         EXPECT_TRUE(tree.set_mark(ref, world.scenario.id));
@@ -98,7 +98,7 @@ struct Earlier {
   [[nodiscard]] std::vector<std::string> cut_groups() const {
     std::vector<std::string> found;
     for (const auto& h : world.tree.host().hierarchies)
-      for (const auto& path : world.tree.groups(h.name))
+      for (const auto& path : world.tree.groups(h.name.str()))
         if (path.find(of(32, 'f') + "-") != std::string::npos) found.push_back(path);
     return found;
   }

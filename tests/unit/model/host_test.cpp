@@ -26,7 +26,7 @@ TEST(Hierarchy, SplitsThreads) {
       {{"pids", {"pids"}, false, ""}, false},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(row.hierarchy.splits_threads(), row.splits) << row.hierarchy.name;
+    EXPECT_EQ(row.hierarchy.splits_threads(), row.splits) << row.hierarchy.name.str();
 }
 
 TEST(Host, FindsByName) {

@@ -24,7 +24,7 @@ struct Counted {
       group.path = path;
       group.exists = true;
       for (const auto& hierarchy : tree.host().hierarchies) {
-        tree.make_all(hierarchy.name, path);
+        tree.make_all(hierarchy.name.str(), path);
         if (hierarchy.unified) count_memory();
         group.hierarchies.push_back(hierarchy.name);
       }

@@ -283,7 +283,7 @@ TEST_P(ObservedGroups, TellWhatDecisionsNeed) {
   for (const auto& h : world.tree.host().hierarchies) {
     const auto observed = world.observe();
     const auto* pod = observed.group({h.name, path(world.pod_group)});
-    ASSERT_NE(pod, nullptr) << h.name;
+    ASSERT_NE(pod, nullptr) << h.name.str();
     if (h.unified) {
       EXPECT_EQ(pod->file("cgroup.controllers"), "cpuset cpu io memory pids");
       EXPECT_TRUE(pod->file("cgroup.subtree_control"));

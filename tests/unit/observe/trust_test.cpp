@@ -186,8 +186,8 @@ TEST(Observe, TooManyThreadsAreNotNone) {
     EXPECT_EQ(vmm->threads.size(), 1 + world.vcpus.size()) << "its leader and what KVM names";
     const auto top = world.expected_sandbox_group();
     const auto& h = world.tree.host().hierarchies.front().name;
-    EXPECT_EQ(world.tree.group_of(world.vmm, h), top + "/vmm");
-    for (const Pid vcpu : world.vcpus) EXPECT_EQ(world.tree.group_of(vcpu, h), top + "/vcpu");
+    EXPECT_EQ(world.tree.group_of(world.vmm, h.str()), top + "/vmm");
+    for (const Pid vcpu : world.vcpus) EXPECT_EQ(world.tree.group_of(vcpu, h.str()), top + "/vcpu");
     ASSERT_FALSE(observed.conditions.empty());
     EXPECT_EQ(observed.conditions.back().condition, ConditionName::input_unreadable);
     EXPECT_TRUE(world.look().plan.steps.empty());
