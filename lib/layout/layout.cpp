@@ -244,4 +244,9 @@ CgroupPath class_path(const CgroupPath& sandbox, ThreadClass cls) {
   return sandbox.child(name(cls)).value_or(sandbox);
 }
 
+ClassPaths::ClassPaths(const CgroupPath& sandbox) {
+  for (const auto cls : kThreadClasses)
+    paths_.at(static_cast<std::size_t>(cls)) = class_path(sandbox, cls);
+}
+
 }  // namespace kcg

@@ -3,6 +3,9 @@
 // Which layout, which form, which directories (L3). See docs/layouts.md.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,5 +73,17 @@ struct LayoutPaths {
 
 /// The four class groups below a sandbox group.
 [[nodiscard]] CgroupPath class_path(const CgroupPath& sandbox, ThreadClass cls);
+
+/// Value: all four, made once: whoever names one of them shares its text.
+class ClassPaths final {
+ public:
+  explicit ClassPaths(const CgroupPath& sandbox);
+  [[nodiscard]] const CgroupPath& operator[](ThreadClass cls) const {
+    return paths_.at(static_cast<std::size_t>(cls));
+  }
+
+ private:
+  std::array<CgroupPath, std::size(kThreadClasses)> paths_;
+};
 
 }  // namespace kcg

@@ -2,6 +2,7 @@
 #include "layout/wanted_processes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace kcg {
@@ -10,13 +11,13 @@ namespace {
 
 /// Where a task of class `cls` belongs in one hierarchy.
 CgroupPath place(const Config& config, Form form, const LayoutPaths& paths,
-                 const Hierarchy& hierarchy, ThreadClass cls) {
+                 const ClassPaths& classes, const Hierarchy& hierarchy, ThreadClass cls) {
   if (form == Form::legacy_v1) {
     const bool constrained = cls == ThreadClass::vcpu && hierarchy.splits_threads();
     return constrained ? paths.sandbox : *paths.overhead;
   }
   const bool split = config.placement.thread_groups && hierarchy.splits_threads();
-  return split ? class_path(paths.sandbox, cls) : paths.sandbox;
+  return split ? classes[cls] : paths.sandbox;
 }
 
 /// In a group of the class's own, in some hierarchy.
@@ -35,12 +36,17 @@ std::vector<WantedProcess> wanted_processes(const Config& config, const Observed
                                             const std::vector<bool>& usable) {
   const auto& hierarchies = observed.host.hierarchies;
   const CgroupPath top = paths.overhead.value_or(paths.sandbox);
-  const auto places = [&](ThreadClass cls) {
-    Places found(hierarchies.size());
-    for (std::size_t i = 0; i < hierarchies.size(); ++i)
-      if (usable[i]) found[i] = place(config, form, paths, hierarchies[i], cls);
-    return found;
+  const ClassPaths classes(paths.sandbox);
+  std::array<Places, std::size(kThreadClasses)> places_of;
+  const auto places = [&](ThreadClass cls) -> const Places& {
+    return places_of.at(static_cast<std::size_t>(cls));
   };
+  for (const auto cls : kThreadClasses) {
+    auto& found = places_of.at(static_cast<std::size_t>(cls));
+    found.resize(hierarchies.size());
+    for (std::size_t i = 0; i < hierarchies.size(); ++i)
+      if (usable[i]) found[i] = place(config, form, paths, classes, hierarchies[i], cls);
+  }
 
   // A VMM that has lost its vCPUs is ending, or cannot be asked any more: what was known of its
   // threads when they were put into their groups is the best that is known. In the legacy layout

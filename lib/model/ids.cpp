@@ -62,21 +62,33 @@ Result<CgroupPath> CgroupPath::parse(std::string_view text) {
   if (text == "/") return CgroupPath();
   if (text.empty() || text.front() != '/')
     return fail(0, "cgroup path '{}': must start with '/'", escaped(text, 256));
-  for (const auto part : split(text.substr(1), '/')) {
+  for (auto left = text; !left.empty();) {
+    left.remove_prefix(1);
+    const auto part = left.substr(0, left.find('/'));
+    left.remove_prefix(part.size());
     const auto problem = component_problem(part);
     if (!problem.empty())
       return fail(0, "cgroup path '{}': component '{}' {}", escaped(text, 256), escaped(part),
                   problem);
   }
+  return of_components(std::string(text));
+}
+
+Result<CgroupPath> CgroupPath::of_components(std::string text) {
   if (text.size() > kLongestPath)
     return fail(0, "cgroup path '{}': longer than {} bytes", escaped(text), kLongestPath);
-  return CgroupPath(std::string(text));
+  return CgroupPath(std::move(text));
 }
 
 Result<CgroupPath> CgroupPath::child(std::string_view name) const {
   const auto problem = component_problem(name);
   if (!problem.empty()) return fail(0, "cgroup name '{}' {}", escaped(name), problem);
-  return parse(fmt::format("{}/{}", is_root() ? "" : *text_, name));
+  std::string text;
+  text.reserve((is_root() ? 0 : text_->size()) + 1 + name.size());
+  if (!is_root()) text = *text_;
+  text += '/';
+  text += name;
+  return of_components(std::move(text));
 }
 
 const std::string& CgroupPath::str() const {

@@ -66,6 +66,7 @@ class CgroupPath final {
   bool operator==(const CgroupPath& other) const { return (*this <=> other) == 0; }
 
  private:
+  [[nodiscard]] static Result<CgroupPath> of_components(std::string text);
   explicit CgroupPath(std::string text)
       : text_(std::make_shared<const std::string>(std::move(text))) {}
   std::shared_ptr<const std::string> text_;  ///< nullptr: the root

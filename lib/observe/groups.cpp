@@ -21,13 +21,10 @@ using Files = std::vector<std::string>;
 /// Value: a top group of ours, and those below it for the classes of threads, the same in each
 /// hierarchy.
 struct Top {
-  Top(const CgroupPath& top, bool may_be_chosen) : path(top), chosen(may_be_chosen) {
-    for (std::size_t i = 0; i < classes.size(); ++i)
-      classes[i] = class_path(top, kThreadClasses[i]);
-  }
+  Top(const CgroupPath& top, bool may_be_chosen) : path(top), chosen(may_be_chosen), classes(top) {}
   CgroupPath path;
   bool chosen;  ///< it is where this sandbox belongs, or may be; else it is of interest if ours
-  std::array<CgroupPath, std::size(kThreadClasses)> classes;
+  ClassPaths classes;
 };
 
 /// On v2 those of the whole threaded subtree, told by its top alone.
@@ -149,9 +146,9 @@ class Looker final {
     // Made after the mark of the one above, and looked at as found ones if that has gone since.
     const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
-    for (std::size_t i = 0; i < kThreadClasses.size(); ++i) {
-      look(h, top.classes[i], own_files(h, false, kThreadClasses[i]));
-      see_whether_occupied({h.name, top.classes[i]});
+    for (const auto cls : kThreadClasses) {
+      look(h, top.classes[cls], own_files(h, false, cls));
+      see_whether_occupied({h.name, top.classes[cls]});
     }
   }
 
@@ -320,12 +317,12 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
   const auto tops = path ? tops_of(config, observed, *path, record) : std::vector<Top>{};
+  const auto katas = path ? kata_paths(id, *path) : std::vector<CgroupPath>{};
   for (const auto& h : observed.host.hierarchies) {
     looker.ours(h, tops);
     looker.found(h, record.found_groups);
     for (const auto& top : tops) looker.above(h, top.path.parent(), path->pod);
-    if (!path) continue;
-    for (const auto& kata : kata_paths(id, *path)) {
+    for (const auto& kata : katas) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       auto files = outer_files(h, kata, true);
       std::erase(files, kControllers);

@@ -63,6 +63,7 @@ class Builder final {
         observed_(observed),
         decision_(decision),
         paths_(paths),
+        classes_(paths.sandbox),
         sizing_(sizing),
         cpus_(observed, decision, paths, sizing),
         out_(out) {}
@@ -187,7 +188,7 @@ class Builder final {
                    bool quiet) {
     const auto top = out_.groups.back();
     for (const auto cls : kThreadClasses) {
-      auto one = group(h, role_of(cls), class_path(paths_.sandbox, cls), type);
+      auto one = group(h, role_of(cls), classes_[cls], type);
       one.make_parents = false;
       add_limits(one, cls == ThreadClass::vcpu ? sizing_.vcpu : sizing_.other_class, available,
                  quiet);
@@ -289,6 +290,7 @@ class Builder final {
   const Observed& observed_;
   const LayoutDecision& decision_;
   const LayoutPaths& paths_;
+  ClassPaths classes_;
   const Sizing& sizing_;
   CpuSeeds cpus_;
   WantedGroups& out_;
