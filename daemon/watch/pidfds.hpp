@@ -30,18 +30,23 @@ class PidWatch final {
 
  private:
   struct Watched {
-    Fd fd;
-    Source source;  ///< none: not watched yet
+    const std::string* id = nullptr;  ///< a key of watched_
+    Fd fd;                            ///< none: not watched yet
   };
-  [[nodiscard]] Status listen(const std::string& id, const TaskKey& process, Watched& watched);
+  using Processes = std::map<TaskKey, Watched>;
+  [[nodiscard]] Status open();
+  [[nodiscard]] Status listen(Processes::value_type& one);
+  void woken();
   void ended(std::string id, TaskKey process);
   [[nodiscard]] Status retry();
 
   Loop& loop_;
   ProcView& proc_;
   HintSink sink_;
-  std::map<std::string, std::map<TaskKey, Watched>> watched_;  ///< by sandbox
+  std::map<std::string, Processes> watched_;  ///< by sandbox
   Shortage shortage_;
+  Fd ends_;  ///< an epoll of all of them: a source of the loop each would be three times the memory
+  Source source_;
 };
 
 }  // namespace kcg
