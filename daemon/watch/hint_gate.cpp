@@ -8,6 +8,8 @@ namespace kcg {
 namespace {
 
 constexpr Instant kSweepPause = HintGate::kThreadPause * HintGate::kBurst;
+/// Fewer are not worth looking through before that.
+constexpr std::size_t kFewSubjects = 64;
 
 Instant pause_of(HintKind kind) {
   switch (kind) {
@@ -26,7 +28,7 @@ Instant pause_of(HintKind kind) {
 bool HintGate::admit(const Hint& hint, Instant now) {
   Subject subject{hint.kind, hint.text, hint.pid};
   if (kept_.contains(subject)) return false;
-  if (now >= sweep_ || spent_.size() >= kMostSubjects) forget_quiet(now);
+  if (now >= sweep_ || spent_.size() >= sweep_at_) forget_quiet(now);
   auto& full = spent_[subject];
   const auto pause = pause_of(hint.kind);
   const auto spent = std::max(full, now) + pause;
@@ -59,11 +61,13 @@ std::optional<Instant> HintGate::next() const {
   return order_.begin()->first;
 }
 
-/// Amortised: once per time in which every budget fills up.
+/// Amortised: once per time in which every budget fills up, and where as many have come as were
+/// left the last time.
 void HintGate::forget_quiet(Instant now) {
   std::erase_if(spent_, [now](const auto& one) { return one.second <= now; });
   if (spent_.size() >= kMostSubjects) spent_.clear();
   sweep_ = now + kSweepPause;
+  sweep_at_ = std::clamp(spent_.size() * 2, kFewSubjects, kMostSubjects);
 }
 
 }  // namespace kcg

@@ -48,6 +48,7 @@ class HintGate final {
   std::set<Subject> kept_;
   std::set<std::pair<Instant, Subject>> order_;  ///< of these, by when they are due
   Instant sweep_{0};
+  std::size_t sweep_at_ = 0;  ///< so many in `spent_` are looked through
 };
 
 }  // namespace kcg

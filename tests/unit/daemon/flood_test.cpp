@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "daemon/failure_count.hpp"
 #include "daemon/watch/backoff.hpp"
 #include "daemon/watch/hint_gate.hpp"
@@ -108,6 +111,17 @@ TEST(HintGates, ForgetQuietSubjects) {
   EXPECT_EQ(gate.subjects(), 1000U);
   (void)gate.admit(kThread, kStart + minutes(1));
   EXPECT_EQ(gate.subjects(), 1U);
+}
+
+/// One each millisecond: 50 of them are not quiet yet.
+TEST(HintGates, ForgetThemInAStorm) {
+  HintGate gate;
+  std::size_t most = 0;
+  for (Pid pid = 1; pid <= 10'000; ++pid) {
+    (void)gate.admit({HintKind::exec, "", pid}, kStart + std::chrono::milliseconds(pid));
+    most = std::max(most, gate.subjects());
+  }
+  EXPECT_LE(most, 150U);
 }
 
 TEST(HintGates, AreBounded) {
