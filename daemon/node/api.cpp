@@ -10,6 +10,7 @@
 #include "base/version.hpp"
 #include "config/reload.hpp"
 #include "history/condition_news.hpp"
+#include "plan/desired.hpp"
 #include "show/history_documents.hpp"
 #include "show/survey_documents.hpp"
 #include "show/view.hpp"
@@ -131,7 +132,7 @@ Result<std::vector<Planned>> NodeApi::planned(const std::string& text) const {
     const auto& entry = *node_.sandboxes.find(id);
     auto seen = passes_.look(id, entry);
     all.push_back({id.str(), seen.observed.host.mode, std::move(seen.want), std::move(seen.plan),
-                   conditions_of(entry.record)});
+                   conditions_of(entry.record), explanations(node_.config, seen.observed)});
   }
   return all;
 }

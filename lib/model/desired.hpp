@@ -111,7 +111,6 @@ struct Desired {
   std::vector<WantedGroup> groups;  ///< parents before children
   std::vector<WantedProcess> processes;
   std::vector<Condition> conditions;
-  std::vector<Explanation> explanations;
   bool operator==(const Desired&) const = default;
 };
 

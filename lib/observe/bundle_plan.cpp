@@ -84,7 +84,8 @@ Result<Planned> plan_bundles(const Config& config, const std::vector<std::string
   observed.history.container_started = true;
   add_parents(observed);
 
-  Planned planned{id->str(), assumed, desired(config, observed), {}, {}};
+  Planned planned{id->str(), assumed, desired(config, observed),
+                  {},        {},      explanations(config, observed)};
   if (!planned.desired.act)
     return fail(0, "{}: cannot be placed: {}", bundles.front().directory,
                 planned.desired.waiting_for);

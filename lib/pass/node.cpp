@@ -8,6 +8,7 @@
 #include "history/condition_news.hpp"
 #include "observe/usage.hpp"
 #include "pass/found_node.hpp"
+#include "plan/desired.hpp"
 
 namespace kcg {
 
@@ -51,9 +52,9 @@ Result<NodeInspection> inspect_node(const Config& config) {
     auto view = make_view(seen.observed, seen.want, seen.plan, standing_of(record));
     view.threads = thread_views(seen.observed, seen.want);
     view.overhead_used = overhead_of(**found, view, record.trusted, assembled.inputs);
-    node.sandboxes.push_back(
-        {std::move(view),
-         {id.str(), mode, std::move(seen.want), std::move(seen.plan), conditions_of(record)}});
+    node.sandboxes.push_back({std::move(view),
+                              {id.str(), mode, std::move(seen.want), std::move(seen.plan),
+                               conditions_of(record), explanations(looking, seen.observed)}});
   }
   return node;
 }

@@ -24,18 +24,13 @@ std::size_t tasks_of(const Observed& observed) {
   return count;
 }
 
-Desired underived(Desired want) {
-  want.explanations.clear();
-  return want;
-}
-
 bool asked(const Config& config, const Assembled& now, LastLook& last, Record& record) {
   auto& observed = last.observed;
   if (!runs(observed, record) || now.conditions != last.said) return false;
   if (!now.inputs.kata || vmm_elsewhere(now.inputs)) return false;
   observed.inputs.kata = now.inputs.kata;
   if (observed.inputs != now.inputs) return false;
-  if (underived(desired(config, observed)) != last.want) return false;
+  if (desired(config, observed) != last.want) return false;
   record.vmm.state_seen = true;
   return true;
 }
@@ -46,8 +41,7 @@ std::optional<LastLook> last_look(Round round, const Record& record, std::vector
   if (tasks_of(round.observed) > kMostGlanced) return std::nullopt;
   const bool hold = groups_hold(round);
   round.observed.fixed = record.fixed;  // by this look, where its VMM had executed
-  return LastLook{std::move(round.observed), underived(std::move(round.want)), std::move(said),
-                  hold};
+  return LastLook{std::move(round.observed), std::move(round.want), std::move(said), hold};
 }
 
 bool still_wanted(const Config& config, const Assembled& now, LastLook& last, Record& record) {

@@ -184,8 +184,8 @@ std::string reason_to_keep_off(const Observed& observed, Desired& want) {
 
 /// Groups, limits and where each thread belongs, in a layout that is decided.
 Desired in_layout(const Config& config, const Observed& observed, const LayoutDecision& decision,
-                  const LayoutPaths& paths, Desired want) {
-  const auto sizing =
+                  const LayoutPaths& paths, Desired want, std::vector<Explanation>* told) {
+  auto sizing =
       size(config, observed.inputs, sizing_request(observed, want.layout, want.sandbox_cgroup));
   if (sizing.memory_sum)
     want.history.largest_memory_sum =
@@ -199,8 +199,9 @@ Desired in_layout(const Config& config, const Observed& observed, const LayoutDe
   auto groups = wanted_groups(config, observed, decision, paths, usable, sizing);
   want.groups = std::move(groups.groups);
   want.enables = std::move(groups.enables);
-  want.explanations = sizing.explanations;
-  complete_explanations(config, observed, decision, paths, want);
+  if (told != nullptr)
+    *told = complete_explanations(config, observed, decision, paths, want,
+                                  std::move(sizing.explanations));
 
   want.waiting_for = reason_to_wait(observed, decision, usable);
   if (!want.waiting_for.empty()) return want;
@@ -211,7 +212,9 @@ Desired in_layout(const Config& config, const Observed& observed, const LayoutDe
   return want;
 }
 
-Desired decide(const Config& config, const Observed& observed) {
+/// `told`: where explanations go, if somebody asks for them.
+Desired decide(const Config& config, const Observed& observed,
+               std::vector<Explanation>* told = nullptr) {
   Desired want;
   want.conditions = observed.conditions;
   want.history = current_history(observed);
@@ -235,10 +238,16 @@ Desired decide(const Config& config, const Observed& observed) {
   want.sandbox_cgroup = paths->sandbox;
   want.overhead_cgroup = paths->overhead.value_or(CgroupPath());
   want.ceiling = memory_ceiling(observed, paths->overhead.value_or(paths->sandbox));
-  return in_layout(config, observed, *decision, *paths, std::move(want));
+  return in_layout(config, observed, *decision, *paths, std::move(want), told);
 }
 
 }  // namespace
+
+std::vector<Explanation> explanations(const Config& config, const Observed& observed) {
+  std::vector<Explanation> told;
+  (void)decide(config, observed, &told);  // ignored: it is what desired() says
+  return told;
+}
 
 Desired desired(const Config& config, const Observed& observed) {
   auto want = decide(config, observed);

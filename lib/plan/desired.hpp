@@ -3,6 +3,8 @@
 // (config, observed) -> what should be (L4). The heart of the product: a pure function.
 #pragma once
 
+#include <vector>
+
 #include "model/config.hpp"
 #include "model/observed.hpp"
 #include "model/plan.hpp"
@@ -12,5 +14,8 @@ namespace kcg {
 /// Never fails: what cannot be decided is a condition, and `act` is false with a reason.
 /// A sandbox that is gone wants no groups at all.
 [[nodiscard]] Desired desired(const Config& config, const Observed& observed);
+
+/// Why that is so, number by number, for people: only when somebody asks.
+[[nodiscard]] std::vector<Explanation> explanations(const Config& config, const Observed& observed);
 
 }  // namespace kcg

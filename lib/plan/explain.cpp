@@ -147,21 +147,23 @@ void settle(Explanation& e, const Observed& observed, const Desired& want) {
 
 }  // namespace
 
-void complete_explanations(const Config& config, const Observed& observed,
-                           const LayoutDecision& decision, const LayoutPaths& paths,
-                           Desired& want) {
-  for (auto& explanation : want.explanations) settle(explanation, observed, want);
-  want.explanations.push_back(of_sandbox(config, observed, decision, paths));
-  if (auto cpus = explain_cpus(observed, decision, paths))
-    want.explanations.push_back(std::move(*cpus));
+std::vector<Explanation> complete_explanations(const Config& config, const Observed& observed,
+                                               const LayoutDecision& decision,
+                                               const LayoutPaths& paths, const Desired& want,
+                                               std::vector<Explanation> of_sizing) {
+  auto all = std::move(of_sizing);
+  for (auto& explanation : all) settle(explanation, observed, want);
+  all.push_back(of_sandbox(config, observed, decision, paths));
+  if (auto cpus = explain_cpus(observed, decision, paths)) all.push_back(std::move(*cpus));
   std::vector<std::string> told;
   for (const auto& group : want.groups) {
     const auto cls = class_of(group.role);
     const auto& path = group.ref.path.str();
     if (!cls || std::find(told.begin(), told.end(), path) != told.end()) continue;
     told.push_back(path);
-    want.explanations.push_back(of_class(config, observed, group, *cls));
+    all.push_back(of_class(config, observed, group, *cls));
   }
+  return all;
 }
 
 }  // namespace kcg

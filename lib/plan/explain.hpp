@@ -4,6 +4,8 @@
 // in force there now, and why the sandbox and its threads are placed as they are.
 #pragma once
 
+#include <vector>
+
 #include "layout/layout.hpp"
 #include "model/config.hpp"
 #include "model/observed.hpp"
@@ -13,7 +15,8 @@ namespace kcg {
 
 /// Completes the explanations of sizing from the groups that are wanted, and adds the placement's:
 /// one for the sandbox, one for each class of threads.
-void complete_explanations(const Config& config, const Observed& observed,
-                           const LayoutDecision& decision, const LayoutPaths& paths, Desired& want);
+[[nodiscard]] std::vector<Explanation> complete_explanations(
+    const Config& config, const Observed& observed, const LayoutDecision& decision,
+    const LayoutPaths& paths, const Desired& want, std::vector<Explanation> of_sizing);
 
 }  // namespace kcg

@@ -124,7 +124,7 @@ Json explanation_json(const Explanation& explanation) {
 Json explain_json(const Planned& planned) {
   Json object = heading(planned);
   object["explanations"] = Json::array();
-  for (const auto& one : planned.desired.explanations)
+  for (const auto& one : planned.explanations)
     object["explanations"].push_back(explanation_json(one));
   object["conditions"] = conditions_json(planned);
   return object;

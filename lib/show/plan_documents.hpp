@@ -20,6 +20,7 @@ struct Planned {
   Desired desired;
   Plan plan;
   std::vector<Condition> conditions;
+  std::vector<Explanation> explanations;
 };
 
 /// JSON documents as specified in docs/json.md; `one`: the fields stand at top level.

@@ -260,7 +260,7 @@ Planned planned_v2() {
   sandbox.limits = {{"memory.max", "1172307968"}};
   sandbox.seeds = {{"cpuset.cpus", "0-3"}};
   wish.groups = {sandbox, wanted(GroupRole::vcpu, "v2", below("vcpu"), GroupType::threaded)};
-  wish.explanations = {memory_explanation()};
+  planned.explanations = {memory_explanation()};
   planned.plan.steps = {
       step("v2", below("shim"), op::Create{}),
       step("v2", kGroup, op::Limit{{"memory.max", "max", "1172307968"}}),

@@ -44,7 +44,7 @@ TEST(Render, HostileNamesCannotDriveTheTerminal) {
   EXPECT_FALSE(has_control(render_threads({}, view)));
   auto planned = samples::planned_v2();
   planned.conditions[0].text = "\x1b[2J";
-  planned.desired.explanations[0].inputs[0].value = "\x1b[2J";
+  planned.explanations[0].inputs[0].value = "\x1b[2J";
   EXPECT_FALSE(has_control(render_plan({}, plan_document({planned}, true)).value()));
   EXPECT_FALSE(has_control(render_explain({}, explain_document({planned}, true)).value()));
 }

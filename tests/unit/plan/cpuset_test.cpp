@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/cpuset.hpp"
+#include "plan/desired.hpp"
 
 #include <gtest/gtest.h>
 
@@ -267,7 +268,7 @@ TEST(CpuSeeds, ExplainTellsWhoGoverns) {
   const auto told = [](HierarchyMode mode, bool pins) {
     Cpus cpus(pinned_scenario(mode, pins));
     std::string text;
-    for (const auto& e : cpus.world.look().want.explanations)
+    for (const auto& e : explanations(cpus.world.scenario.config, cpus.world.look().observed))
       if (e.subject == "CPUs") text = e.formula + "|" + e.inputs.at(0).source;
     return text;
   };

@@ -66,8 +66,9 @@ TEST(Document, OnlyWhatIsKnownIsPresent) {
                           "pod_cgroup", "sandbox_cgroup", "overhead_cgroup"})
     EXPECT_FALSE(shown.contains(key)) << key;
   EXPECT_FALSE(shown.at("memory").contains("used_bytes"));
-  const auto planned = parsed(
-      plan_document({Planned{.id = "abcd", .desired = {}, .plan = {}, .conditions = {}}}, true));
+  const auto planned = parsed(plan_document(
+      {Planned{.id = "abcd", .desired = {}, .plan = {}, .conditions = {}, .explanations = {}}},
+      true));
   EXPECT_FALSE(planned.contains("pod_cgroup"));
   EXPECT_FALSE(planned.contains("sandbox_cgroup"));
 }
