@@ -91,7 +91,7 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   if (!is_sandbox(observed, entry.record)) return;
   const auto before = entry.view.whole();
   const auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
-  entry.view = KeptView(view);
+  entry.view = Packed(view);
   const bool first = !std::exchange(entry.published, true);
   chronicle_.seen(view);
   if (first)
@@ -114,8 +114,11 @@ void Announcer::failed(const SandboxId& id, Entry& entry) {
   if (!entry.published) return;
   chronicle_.note(id.str(), std::exchange(entry.happened, {}));
   const auto before = entry.view.whole();
-  entry.view.set_condition(entry.record.state, entry.record.conditions);
-  if (publisher_ != nullptr) publisher_->changed(before, entry.view.whole());
+  auto now = before;
+  now.state = entry.record.state;
+  now.conditions = entry.record.conditions;
+  entry.view = Packed(now);
+  if (publisher_ != nullptr) publisher_->changed(before, now);
 }
 
 void Announcer::conditions(const SandboxId& id, Entry& entry) {

@@ -202,7 +202,7 @@ void Resync::end() {
   const bool first = !std::exchange(node_.looked, true);
   if (left_->marks)
     for (const auto& [id, groups] : left_->marks->found())
-      node_.sandboxes.get(id).record.found_groups.insert(groups.begin(), groups.end());
+      for (const auto& group : groups) node_.sandboxes.get(id).record.found_groups.insert(group);
   left_.reset();
   node_.inputs.drop_stale_states();
   const auto now = node_.world.clock.now();

@@ -15,13 +15,13 @@
 #include "base/result.hpp"
 #include "daemon/node/scheduler.hpp"
 #include "measure/track.hpp"
+#include "model/fields.hpp"
 #include "model/ids.hpp"
 #include "model/sandbox_history.hpp"
 #include "observe/usage.hpp"
 #include "pass/glance.hpp"
 #include "pass/pass.hpp"
 #include "record/record.hpp"
-#include "show/kept_view.hpp"
 
 namespace kcg {
 
@@ -34,7 +34,7 @@ struct AskedCounters {
 /// Value: one sandbox between passes. There may be thousands: what few of them have is not in it.
 struct Entry {
   Record record;
-  KeptView view;  ///< last published, without threads
+  Packed<SandboxView> view;  ///< last published, without threads
   bool published = false;
   std::vector<Condition> told;            ///< the conditions that the journal has heard of
   std::vector<SandboxEvent> happened;     ///< since the chronicle was told

@@ -63,7 +63,7 @@ struct ConditionInfo {
 /// Value: a condition that holds, with its numbers and names in the text. How bad it is can depend
 /// on the case; the table's severity is what it has unless somebody says otherwise.
 struct Condition {
-  ConditionName condition;
+  ConditionName condition{};
   std::string text;
   Severity severity = info(condition).severity;
   bool operator==(const Condition&) const = default;

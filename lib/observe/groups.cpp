@@ -2,7 +2,6 @@
 #include "observe/groups.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <set>
 #include <string>
@@ -153,7 +152,7 @@ class Looker final {
   }
 
   /// Ours, found without a layout.
-  void found(const Hierarchy& h, const std::set<GroupRef>& refs) {
+  void found(const Hierarchy& h, const FlatSet<GroupRef>& refs) {
     for (const auto& ref : refs) {
       const bool top = !refs.contains({h.name, ref.path.parent()});
       if (ref.hierarchy == h.name) look(h, ref.path, own_files(h, top, ThreadClass::io));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/errnos.hpp"
@@ -29,7 +30,7 @@ std::optional<std::string> kata_namespace(const SandboxId& id,
 }  // namespace
 
 void InputStore::claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change) {
-  const auto& directory = entry.origin.directory;
+  const std::string_view directory = bundles_.find(entry.origin.directory)->first;
   if (entry.claims) {
     change.sandboxes.insert(*entry.claims);
     const auto it = claims_.find(*entry.claims);
@@ -88,7 +89,7 @@ void InputStore::read_in_vain(BundleEntry& entry, const std::string& problem,
   auto owner = named ? valid(*named) : std::nullopt;
   claim(entry, owner ? owner : valid(entry.origin.id), change);
   for (const auto& [sandbox, state] : states_)
-    if (state.state && state.state->containers.contains(entry.origin.id))
+    if (state.state && state.state->whole().containers.contains(entry.origin.id))
       change.sandboxes.insert(sandbox);
 }
 
@@ -103,16 +104,16 @@ void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp
     if (!unchanged) return forget(std::string(entry.origin.directory), change);
     return read_in_vain(entry, bundle.error().text, text.value_or(""), *unchanged, change);
   }
-  bundle->ended = entry.bundle && entry.bundle->ended && !rewritten;
-  entry.bundle = std::move(*bundle);
+  read_side_files(dir, *bundle);
+  if (const auto self = dir.stamp()) bundle->directory_id = FileId{self->device, self->inode};
+  entry.ended = entry.bundle && entry.ended && !rewritten;
+  entry.bundle = Packed(*bundle);
   entry.trouble.over();
   troubled_bundles_.erase(entry.origin.directory);
-  read_side_files(dir, *entry.bundle);
-  if (const auto self = dir.stamp()) entry.bundle->directory_id = FileId{self->device, self->inode};
   const bool first = !entry.claims;
-  claim(entry, valid(entry.bundle->sandbox_id), change);
+  claim(entry, valid(bundle->sandbox_id), change);
   // What is known of Kata's state may be that of an earlier life.
-  const bool own = entry.bundle->type != BundleType::container;
+  const bool own = bundle->type != BundleType::container;
   if (first && own && entry.claims) change.sandboxes.merge(state_changed(*entry.claims).sandboxes);
 }
 
@@ -139,9 +140,10 @@ InputChange InputStore::bundle_changed(const BundleOrigin& origin) {
     read_bundle(entry, *dir, *stamp, change);
     return change;
   }
-  const auto before = *entry.bundle;
-  read_side_files(*dir, *entry.bundle);
-  if (entry.claims && !(before == *entry.bundle)) change.sandboxes.insert(*entry.claims);
+  auto bundle = entry.bundle->whole();
+  read_side_files(*dir, bundle);
+  const auto before = std::exchange(entry.bundle, Packed(bundle));
+  if (entry.claims && before != entry.bundle) change.sandboxes.insert(*entry.claims);
   return change;
 }
 
@@ -178,7 +180,7 @@ std::vector<Bundle> InputStore::unreadable_containers(const SandboxId& id) const
   const auto state = states_.find(id);
   const auto kata_knows = [&](const std::string& container) {
     return state != states_.end() && state->second.state &&
-           state->second.state->containers.contains(container);
+           state->second.state->whole().containers.contains(container);
   };
   for (const auto& directory : troubled_bundles_) {
     const auto& entry = bundles_.at(directory);
@@ -220,8 +222,8 @@ Assembled InputStore::inputs(const SandboxId& id) const {
   };
   if (const auto it = claims_.find(id); it != claims_.end()) {
     for (const auto& directory : it->second) {
-      const auto& entry = bundles_.at(directory);
-      if (entry.bundle) claiming.push_back(*entry.bundle);
+      const auto& entry = bundles_.find(directory)->second;
+      if (entry.bundle) claiming.emplace_back(entry.bundle->whole()).ended = entry.ended;
       if (entry.bundle || entry.origin.id == id.str()) tell(entry.trouble);
       unreadable = unreadable || entry.origin.id == id.str();
     }
@@ -230,7 +232,7 @@ Assembled InputStore::inputs(const SandboxId& id) const {
   auto assembled = assemble(id, claiming, kata_namespace(id, claiming));
   assembled.inputs.unreadable = !assembled.inputs.bundle && unreadable;
   if (const auto it = states_.find(id); it != states_.end()) {
-    assembled.inputs.kata = it->second.state;
+    if (it->second.state) assembled.inputs.kata = it->second.state->whole();
     tell(it->second.trouble);
   }
   if (const auto it = registrations_.find(id); it != registrations_.end())

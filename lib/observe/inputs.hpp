@@ -10,13 +10,16 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/dir.hpp"
+#include "base/flat_set.hpp"
 #include "identify/recognise.hpp"
 #include "model/bundle.hpp"
 #include "model/config.hpp"
+#include "model/fields.hpp"
 #include "nri/pod_book.hpp"
 #include "observe/file_trouble.hpp"
 #include "observe/kata_config.hpp"
@@ -69,10 +72,11 @@ class InputStore final {
   struct BundleEntry {
     BundleOrigin origin;
     FileStamp stamp;
-    std::uint64_t directory = 0;      ///< inode: another one is another life of the id
-    std::optional<Bundle> bundle;     ///< the last one that was understood
-    FileTrouble trouble;              ///< with what is there now
-    std::optional<SandboxId> claims;  ///< the sandbox that it names
+    std::uint64_t directory = 0;           ///< inode: another one is another life of the id
+    std::optional<Packed<Bundle>> bundle;  ///< the last one that was understood
+    bool ended = false;                    ///< see Bundle
+    FileTrouble trouble;                   ///< with what is there now
+    std::optional<SandboxId> claims;       ///< the sandbox that it names
   };
   /// Value: Kata's own file of a container.
   struct ContainerFile {
@@ -85,7 +89,7 @@ class InputStore final {
     std::string path;
     FileStamp stamp;
     ContainerFiles containers;  ///< Go: of each container
-    std::optional<KataState> state;
+    std::optional<Packed<KataState>> state;
     FileTrouble trouble;
   };
   void claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change);
@@ -104,8 +108,8 @@ class InputStore final {
 
   Config config_;
   const Clock& clock_;
-  std::map<std::string, BundleEntry> bundles_;         ///< by directory
-  std::map<SandboxId, std::set<std::string>> claims_;  ///< sandbox -> bundle directories
+  std::map<std::string, BundleEntry, std::less<>> bundles_;  ///< by directory
+  std::map<SandboxId, FlatSet<std::string_view>> claims_;    ///< sandbox -> keys of bundles_
   std::map<SandboxId, StateEntry> states_;
   std::set<std::string> troubled_bundles_;  ///< directories
   std::set<SandboxId> troubled_states_;

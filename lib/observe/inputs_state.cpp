@@ -53,11 +53,11 @@ bool InputStore::note_ended(const SandboxId& id, const ContainerFiles& files) {
   if (it == claims_.end()) return false;
   bool news = false;
   for (const auto& directory : it->second) {
-    auto& bundle = bundles_.at(directory).bundle;
-    const auto file = bundle ? files.find(bundle->id) : files.end();
+    auto& entry = bundles_.find(directory)->second;
+    const auto file = entry.bundle ? files.find(entry.origin.id) : files.end();
     if (file == files.end() || file->second.state.empty()) continue;
     const bool ended = file->second.state == kStopped;
-    news = std::exchange(bundle->ended, ended) != ended || news;
+    news = std::exchange(entry.ended, ended) != ended || news;
   }
   return news;
 }
@@ -76,10 +76,10 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     if (same && entry.containers == containers) return change;
     Result<std::string> text("");
     if (!same) text = stamp ? dir->read(name, kStateFile) : forward(stamp.error());
-    auto state =
-        same ? Result<KataState>(*entry.state) : text.and_then([&](const std::string& read) {
-          return parse_kata_state(read, file.go);
-        });
+    auto state = same ? Result<KataState>(entry.state->whole())
+                      : text.and_then([&](const std::string& read) {
+                          return parse_kata_state(read, file.go);
+                        });
     entry.path = file.path;
     if (stamp) entry.stamp = *stamp;
     if (!state) {
@@ -99,8 +99,8 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     for (const auto& [container, own] : entry.containers)
       if (own.state == kStopped) state->stopped.insert(container);
     const bool ended = note_ended(id, entry.containers);
-    if (troubled || ended || entry.state != *state) change.sandboxes.insert(id);
-    entry.state = std::move(*state);
+    const auto before = std::exchange(entry.state, Packed(*state));
+    if (troubled || ended || before != entry.state) change.sandboxes.insert(id);
     return change;
   }
   troubled_states_.erase(id);

@@ -22,17 +22,8 @@ namespace {
 /// Of a shim, a VMM and their helpers; each is an open directory until its threads are read.
 constexpr std::size_t kMostWalked = 16;
 
-/// Bytes that keeping it takes, roughly: the texts, and the node that holds them.
-std::size_t size_of(const ProcFacts& facts) {
-  std::size_t size = sizeof(ProcFacts) + 32;
-  for (const auto* text : {&facts.comm, &facts.exe, &facts.cwd, &facts.args_unknown})
-    size += text->size();
-  for (const auto& arg : facts.args) size += sizeof arg + arg.size();
-  return size;
-}
-
-bool same(const ProcFacts& facts, const TaskStat& stat) {
-  return facts.key == stat.key && facts.comm == stat.comm;
+bool same(const auto& process, const TaskStat& stat) {
+  return process.key == stat.key && process.comm == stat.comm;
 }
 
 }  // namespace
@@ -83,10 +74,11 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
   if (const auto known = facts_.find(pid); known != facts_.end()) {
     const auto stat = this->stat(pid);
     if (!stat) return forward(stat.error());
-    if (same(known->second.facts, *stat)) {
+    if (same(known->second, *stat)) {
       known->second.used = ++uses_;
-      known->second.facts.ppid = stat->ppid;  // its parent may have ended
-      return Seen{std::nullopt, known->second.facts};
+      auto facts = known->second.facts.whole();
+      facts.ppid = stat->ppid;  // its parent may have ended
+      return Seen{std::nullopt, std::move(facts)};
     }
     (void)drop(known);  // ignored: nothing comes after it
   }
@@ -144,21 +136,22 @@ Result<ProcFacts> KernelProc::facts(Pid pid) {
 }
 
 void KernelProc::keep(const ProcFacts& facts) {
-  const auto size = size_of(facts);
+  Kept kept{facts.key, facts.comm, Packed(facts), ++uses_};
+  const auto size = kept.size();
   while (kept_bytes_ + size > max_kept_bytes_ && !facts_.empty()) {
     std::vector<std::uint64_t> uses;
-    for (const auto& [pid, kept] : facts_) uses.push_back(kept.used);
+    for (const auto& [pid, one] : facts_) uses.push_back(one.used);
     const auto quarter = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 4);
     std::nth_element(uses.begin(), quarter, uses.end());
     for (auto it = facts_.begin(); it != facts_.end();)
       it = it->second.used <= *quarter ? drop(it) : std::next(it);
   }
-  facts_[facts.key.pid] = {facts, ++uses_};
+  facts_[facts.key.pid] = std::move(kept);
   kept_bytes_ += size;
 }
 
 KernelProc::Facts::iterator KernelProc::drop(Facts::iterator one) {
-  kept_bytes_ -= size_of(one->second.facts);
+  kept_bytes_ -= one->second.size();
   return facts_.erase(one);
 }
 
@@ -318,7 +311,7 @@ void KernelProc::forget_all_but(const std::vector<Pid>& living) {
     return !std::binary_search(living.begin(), living.end(), key.pid);
   };
   for (auto it = facts_.begin(); it != facts_.end();)
-    it = ended(it->second.facts.key) ? drop(it) : std::next(it);
+    it = ended(it->second.key) ? drop(it) : std::next(it);
   reader_.forget_if(ended);
   mappings_reader_.forget_if(ended);
   ahead_.forget_if(ended);

@@ -13,6 +13,7 @@
 
 #include "base/dir.hpp"
 #include "kernel/proc_stat.hpp"
+#include "model/fields.hpp"
 #include "proc/facts.hpp"
 #include "proc/kvm_debugfs.hpp"
 #include "proc/patient_reader.hpp"
@@ -69,8 +70,12 @@ class KernelProc final : public ProcView {
 
  private:
   struct Kept {
-    ProcFacts facts;
+    TaskKey key;
+    std::string comm;
+    Packed<ProcFacts> facts;
     std::uint64_t used = 0;  ///< larger = later
+    /// Bytes that keeping it takes, roughly.
+    [[nodiscard]] std::size_t size() const { return sizeof *this + facts.size(); }
   };
   using Facts = std::unordered_map<Pid, Kept>;
   /// Value: the threads of a process, listed.

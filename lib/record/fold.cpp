@@ -91,9 +91,10 @@ void count_unread(Record& record, const Observed& observed, unsigned round, Inst
 void remember(Record& record, const Observed& observed, const Desired& desired, Instant now) {
   remember_trusted(record, observed);
   // Their path is known only as long as the bundle exists; they have to go also after it.
-  if (observed.unread_groups.empty()) record.found_groups.clear();
+  auto marked = observed.unread_groups.empty() ? FlatSet<GroupRef>() : record.found_groups;
   for (const auto& [ref, group] : observed.groups)
-    if (group.mark == observed.inputs.id.str()) record.found_groups.insert(ref);
+    if (group.mark == observed.inputs.id.str()) marked.insert(ref);
+  record.found_groups = FlatSet<GroupRef>(marked);
   record.history = desired.history;
   // A bundle that is still being written proves nobody; its shim has announced itself already.
   if ((observed.inputs.bundle || observed.gone) && !observed.unread())

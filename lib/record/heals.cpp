@@ -64,17 +64,18 @@ std::set<std::string> katas_places(const Observed& observed) {
 /// Nobody fights: Kata's own pull-backs, and threads that follow a process that somebody moved.
 class Ordinary final {
  public:
-  Ordinary(const Observed& observed, Moved moved)
-      : katas_(katas_places(observed)), moved_(std::move(moved)) {}
-  [[nodiscard]] bool operator()(const Step& step) const {
+  Ordinary(const Observed& observed, Moved moved) : observed_(observed), moved_(std::move(moved)) {}
+  [[nodiscard]] bool operator()(const Step& step) {
     const auto* move = move_of(step);
     if (move == nullptr) return false;
-    return katas_.contains(move->from) ||
+    if (!katas_) katas_ = katas_places(observed_);
+    return katas_->contains(move->from) ||
            (is<op::MoveThread>(step) && moved_.contains(place_of(step)));
   }
 
  private:
-  std::set<std::string> katas_;
+  const Observed& observed_;
+  std::optional<std::set<std::string>> katas_;  ///< made when somebody moves
   Moved moved_;
 };
 
@@ -106,7 +107,7 @@ Repair repair_by(const Step& step) {
   return {change.key, step.group, change.old_value, change.new_value};
 }
 
-std::map<HealKey, Doing> doings_of(const Report& report, const Ordinary& ordinary) {
+std::map<HealKey, Doing> doings_of(const Report& report, Ordinary ordinary) {
   std::map<HealKey, Doing> doings;
   for (const auto& result : report.results) {
     const auto& step = result.step;
@@ -138,12 +139,13 @@ std::set<HealKey> planned(const Report& report) {
   return keys;
 }
 
-void judge(HealCount& heal, Instant now) {
+void judge(Contest& contest, Instant now) {
   const bool contested =
-      heal.delay > Instant(0) || heal.times.size() > kRepairs || heal.row > kRepairs;
-  if (!contested || heal.quiet_until > now) return;
-  heal.delay = std::min(heal.delay == Instant(0) ? kFirstDelay : heal.delay * 2, kLongestDelay);
-  heal.quiet_until = now + heal.delay;
+      contest.delay > Instant(0) || contest.times.size() > kRepairs || contest.row > kRepairs;
+  if (!contested || contest.quiet_until > now) return;
+  contest.delay =
+      std::min(contest.delay == Instant(0) ? kFirstDelay : contest.delay * 2, kLongestDelay);
+  contest.quiet_until = now + contest.delay;
 }
 
 /// Whether somebody had undone it.
@@ -156,34 +158,40 @@ bool count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
   heal.last = now;
   heal.held = false;
   if (!undone) return false;
-  heal.found = doing.found;
-  heal.times.push_back(now);
-  heal.row += round == 1 ? 1U : 0U;
-  judge(heal, now);
+  heal.contest.change([&](Contest& contest) {
+    contest.found = doing.found;
+    contest.times.push_back(now);
+    contest.row += round == 1 ? 1U : 0U;
+    judge(contest, now);
+  });
   return true;
 }
 
 /// Nothing had to be done about it. The rounds of one pass are one look.
 void found_held(HealCount& heal, unsigned round) {
   heal.held = true;
-  if (round == 1) heal.row = 0;
+  if (round == 1 && heal.contest->row > 0)
+    heal.contest.change([](Contest& contest) { contest.row = 0; });
 }
 
 /// A contest ends when nobody came back for long.
 void calm(HealCount& heal, Instant now) {
-  std::erase_if(heal.times, [&](Instant t) { return t + kWindow < now; });
-  if (heal.last + kLongestDelay < now) heal.row = 0;
-  if (heal.delay > Instant(0) && heal.quiet_until + kLongestDelay < now) {
-    heal.delay = heal.quiet_until = Instant(0);
-    heal.row = 0;
-  }
+  if (heal.contest.ordinary()) return;
+  heal.contest.change([&](Contest& contest) {
+    std::erase_if(contest.times, [&](Instant t) { return t + kWindow < now; });
+    if (heal.last + kLongestDelay < now) contest.row = 0;
+    if (contest.delay > Instant(0) && contest.quiet_until + kLongestDelay < now) {
+      contest.delay = contest.quiet_until = Instant(0);
+      contest.row = 0;
+    }
+    if (contest.times.empty() && contest.row == 0 && contest.delay == Instant(0)) contest = {};
+  });
 }
 
 /// Tasks come and go; a file is remembered as long as its group.
 bool forgotten(const HealCount& heal, const Observed& observed, Instant now) {
   if (heal.group) return observed.group(*heal.group) == nullptr;
-  return heal.times.empty() && heal.row == 0 && heal.delay == Instant(0) &&
-         heal.last + kWindow < now;
+  return heal.contest.ordinary() && heal.last + kWindow < now;
 }
 
 /// What was made anew has never been written to.
@@ -204,11 +212,11 @@ Moved moved_by(const Report& report) {
 }
 
 std::string described(const HealKey& key, const HealCount& heal) {
-  const auto delay = std::chrono::duration_cast<seconds>(heal.delay).count();
+  const auto delay = std::chrono::duration_cast<seconds>(heal.contest->delay).count();
   const bool task = !heal.group;
   const auto what = task ? key.what : fmt::format("{} of {}", key.what, key.group.str());
   return fmt::format("{}: somebody else {} '{}' again and again{}; it is left alone for {} s", what,
-                     task ? "moves it to" : "writes", escaped(heal.found),
+                     task ? "moves it to" : "writes", escaped(heal.contest->found),
                      task ? "" : fmt::format(" where '{}' was written", escaped(heal.written)),
                      delay);
 }
@@ -224,7 +232,7 @@ std::vector<Repair> count_heals(Record& record, const Observed& observed, const 
   for (auto& [key, heal] : record.heals.counts) {
     calm(heal, now);
     // While it is left alone it is in no plan.
-    if (heal.quiet_until <= now && !touched.contains(key)) found_held(heal, round);
+    if (heal.contest->quiet_until <= now && !touched.contains(key)) found_held(heal, round);
   }
   std::vector<Repair> repairs;
   for (const auto& [key, doing] : doings_of(report, Ordinary(observed, moved_by(report))))
@@ -237,7 +245,7 @@ std::optional<Condition> contest_condition(const Record& record) {
   std::string text;
   unsigned more = 0;
   for (const auto& [key, heal] : record.heals.counts) {
-    if (heal.delay == Instant(0)) continue;
+    if (heal.contest->delay == Instant(0)) continue;
     if (text.empty())
       text = described(key, heal);
     else
@@ -250,18 +258,21 @@ std::optional<Condition> contest_condition(const Record& record) {
 
 Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
                        Instant now) {
+  const bool contested = record.heals.wake(now).has_value();
   Moved moved;
   std::map<HealKey, std::string> wish;  // what the plan leaves in the end
   for (const auto& step : plan.steps) {
+    if (!contested) break;
     if (is<op::MoveProcess>(step)) moved.insert(place_of(step));
     if (auto key = counted_by(step)) wish[std::move(*key)] = value_of(step);
   }
-  const Ordinary ordinary(observed, moved);
+  Ordinary ordinary(observed, moved);
   const auto left_alone = [&](const Step& step) {
+    if (!contested) return false;
     const auto key = counted_by(step);
     if (!key || ordinary(step)) return false;
     const auto heal = record.heals.counts.find(*key);
-    return heal != record.heals.counts.end() && heal->second.quiet_until > now &&
+    return heal != record.heals.counts.end() && heal->second.contest->quiet_until > now &&
            heal->second.written == wish[*key];
   };
   Moved left;  // processes that stay where they are, and their threads with them

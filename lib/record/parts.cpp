@@ -34,7 +34,8 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 
 std::optional<Instant> Heals::wake(Instant now) const {
   std::optional<Instant> next;
-  for (const auto& [key, heal] : counts) next = earlier(next, still_ahead(heal.quiet_until, now));
+  for (const auto& [key, heal] : counts)
+    next = earlier(next, still_ahead(heal.contest->quiet_until, now));
   return next;
 }
 

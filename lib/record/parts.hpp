@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/rare.hpp"
 #include "model/host.hpp"
 #include "model/observed.hpp"
 #include "model/process.hpp"
@@ -42,17 +43,23 @@ struct HealKey {
   auto operator<=>(const HealKey&) const = default;
 };
 
-/// Value: what we last wrote to one file, or made of one thread, and how often somebody undid it.
+/// Value: how often somebody undid what we wrote.
+struct Contest {
+  std::string found;           ///< what somebody had put there last
+  std::vector<Instant> times;  ///< when it was found undone, in the last 60 s
+  unsigned row = 0;            ///< passes in a row that found it undone
+  Instant quiet_until{0};      ///< contested: not before this
+  Instant delay{0};
+  bool operator==(const Contest&) const = default;
+};
+
+/// Value: what we last wrote to one file, or made of one thread.
 struct HealCount {
   std::string written;            ///< the file's text; the thread's class
   std::optional<GroupRef> group;  ///< the file's: both are forgotten together
   Instant last{0};                ///< when we wrote it
   bool held = false;              ///< it was seen as we wrote it
-  std::string found;              ///< what somebody had put there last
-  std::vector<Instant> times;     ///< when it was found undone, in the last 60 s
-  unsigned row = 0;               ///< passes in a row that found it undone
-  Instant quiet_until{0};         ///< contested: not before this
-  Instant delay{0};
+  Rare<Contest> contest;
   bool operator==(const HealCount&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/flat_set.hpp"
 #include "identify/prove.hpp"
 #include "model/observed.hpp"
 #include "model/plan.hpp"
@@ -28,11 +29,11 @@ struct Record {
   History history;
   bool watched = false;  ///< it was seen before its VMM started
   bool placed_once = false;
-  std::int64_t created = 0;         ///< seconds since the epoch: start of VMM, else shim
-  std::optional<Instant> ended;     ///< since when it is gone, as far as was seen
-  std::set<Trusted> trusted;        ///< identities proven in earlier passes
-  std::set<Pid> shim_candidates;    ///< processes that call themselves its shim; to be proven
-  std::set<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
+  std::int64_t created = 0;        ///< seconds since the epoch: start of VMM, else shim
+  std::optional<Instant> ended;    ///< since when it is gone, as far as was seen
+  std::set<Trusted> trusted;       ///< identities proven in earlier passes
+  std::set<Pid> shim_candidates;   ///< processes that call themselves its shim; to be proven
+  FlatSet<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
 
   // What is waited for.
   Heals heals;

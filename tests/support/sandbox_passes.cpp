@@ -52,7 +52,7 @@ void SandboxWorld::restart_daemon() {
   record = Record();
   const auto marked = find_marked(tree);
   const auto it = marked.find(assembled.inputs.id);
-  if (it != marked.end()) record.found_groups = it->second;
+  if (it != marked.end()) record.found_groups = FlatSet<GroupRef>(it->second);
 }
 
 bool SandboxWorld::legacy() const {

@@ -84,7 +84,7 @@ TEST_F(Heals, TheDelayDoublesOnlyWhenSomebodyComesBack) {
   const auto contested_delay = [&] {
     Instant longest{0};
     for (const auto& [key, heal] : world_->record.heals.counts)
-      longest = std::max(longest, heal.delay);
+      longest = std::max(longest, heal.contest->delay);
     return longest;
   };
   EXPECT_EQ(contested_delay(), 30s);

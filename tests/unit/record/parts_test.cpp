@@ -32,10 +32,13 @@ TEST(RecordParts, APartThatWaitsForNothingWakesNobody) {
 
 TEST(RecordParts, TheNextOfSeveralContestsIsTriedAgainFirst) {
   Heals heals;
-  heals.counts[{"over"}].quiet_until = kNow;
+  const auto quiet = [&](const std::string& what, Instant until) {
+    heals.counts[{what}].contest.change([&](Contest& contest) { contest.quiet_until = until; });
+  };
+  quiet("over", kNow);
   EXPECT_FALSE(heals.wake(kNow));
-  heals.counts[{"late"}].quiet_until = kNow + 60s;
-  heals.counts[{"soon"}].quiet_until = kNow + 30s;
+  quiet("late", kNow + 60s);
+  quiet("soon", kNow + 30s);
   EXPECT_EQ(heals.wake(kNow), Due(kNow + 30s));
 }
 
