@@ -12,8 +12,9 @@ namespace {
 
 /// A unit of systemd's, by its place.
 bool is_scope(const CgroupPath& path) {
+  if (!path.name().ends_with(".scope")) return false;
   const auto slice = path.parent();
-  return path.name().ends_with(".scope") && (slice.is_root() || slice.name().ends_with(".slice"));
+  return slice.is_root() || slice.name().ends_with(".slice");
 }
 
 bool in_scope(CgroupPath path) {

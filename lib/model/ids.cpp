@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <set>
+#include <atomic>
 
 #include "base/text.hpp"
 
@@ -118,15 +117,24 @@ std::string CgroupPath::relative() const { return is_root() ? "." : text_->subst
 
 namespace {
 
-/// The one text of this name, nullptr for ""; threads may ask at once.
+/// Value: one of the names that are kept, and those that came before it.
+struct KeptName {
+  std::string text;
+  const KeptName* before;
+};
+
+/// The one text of this name, nullptr for "". Threads may ask at once.
 const std::string* shared_text(std::string_view text) {
+  static std::atomic<const KeptName*> last = nullptr;
   if (text.empty()) return nullptr;
-  static std::mutex mutex;
-  static std::set<std::string, std::less<>> texts;
-  const std::lock_guard lock(mutex);
-  auto it = texts.find(text);
-  if (it == texts.end()) it = texts.emplace(text).first;
-  return &*it;
+  std::unique_ptr<KeptName> fresh;
+  for (const auto* known = last.load();;) {
+    for (const auto* name = known; name != nullptr; name = name->before)
+      if (name->text == text) return &name->text;
+    if (!fresh) fresh = std::make_unique<KeptName>(KeptName{std::string(text), nullptr});
+    fresh->before = known;
+    if (last.compare_exchange_strong(known, fresh.get())) return &fresh.release()->text;
+  }
 }
 
 }  // namespace

@@ -20,10 +20,14 @@ using Files = std::vector<std::string>;
 /// Value: a top group of ours, and those below it for the classes of threads, the same in each
 /// hierarchy.
 struct Top {
-  Top(const CgroupPath& top, bool may_be_chosen) : path(top), chosen(may_be_chosen), classes(top) {}
+  Top(const CgroupPath& top, bool may_be_chosen) : path(top), chosen(may_be_chosen), classes(top) {
+    above.push_back(top.parent());
+    while (!above.back().is_root()) above.push_back(above.back().parent());
+  }
   CgroupPath path;
   bool chosen;  ///< it is where this sandbox belongs, or may be; else it is of interest if ours
   ClassPaths classes;
+  std::vector<CgroupPath> above;  ///< its parent first, the root last
 };
 
 /// On v2 those of the whole threaded subtree, told by its top alone.
@@ -130,7 +134,7 @@ class Looker final {
   /// One that may be ours itself is looked at as such: a group is looked at once.
   void ours(const Hierarchy& h, const std::vector<Top>& tops) {
     for (const auto& top : tops) {
-      const auto parent = top.path.parent();
+      const auto& parent = top.above.front();
       const bool known = std::any_of(tops.begin(), tops.end(),
                                      [&](const Top& other) { return other.path == parent; });
       if (known || look(h, parent, outer_files(h, parent, true)) != nullptr) one_of_ours(h, top);
@@ -154,8 +158,9 @@ class Looker final {
   /// Ours, found without a layout.
   void found(const Hierarchy& h, const FlatSet<GroupRef>& refs) {
     for (const auto& ref : refs) {
+      if (ref.hierarchy != h.name) continue;
       const bool top = !refs.contains({h.name, ref.path.parent()});
-      if (ref.hierarchy == h.name) look(h, ref.path, own_files(h, top, ThreadClass::io));
+      look(h, ref.path, own_files(h, top, ThreadClass::io));
     }
   }
 
@@ -192,9 +197,10 @@ class Looker final {
 
   /// Everything above the parent of our group, up to the root. Of the pod's own it matters, too,
   /// who was killed there, and it is shown with all of its limits.
-  void above(const Hierarchy& h, const CgroupPath& parent, const CgroupPath& pod) {
-    for (auto below = parent; !below.is_root(); below = below.parent()) {
-      const auto path = below.parent();
+  void above(const Hierarchy& h, const Top& top, const CgroupPath& pod) {
+    for (std::size_t i = 1; i < top.above.size(); ++i) {
+      const auto& path = top.above[i];
+      const auto& below = top.above[i - 1];
       auto files = outer_files(h, path, path.is_root());
       if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
@@ -320,7 +326,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   for (const auto& h : observed.host.hierarchies) {
     looker.ours(h, tops);
     looker.found(h, record.found_groups);
-    for (const auto& top : tops) looker.above(h, top.path.parent(), path->pod);
+    for (const auto& top : tops) looker.above(h, top, path->pod);
     for (const auto& kata : katas) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       auto files = outer_files(h, kata, true);

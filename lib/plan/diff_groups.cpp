@@ -196,7 +196,7 @@ void Steps::remove_unwanted() {
     const bool unmarked =
         observed_.gone && observed_.creation_recorded && !state.mark && only_ours(id, ref.path);
     const bool ours = unmarked || (state.mark && *state.mark == id.str());
-    if (ours && !ref.path.is_root() && !removed_by_others(ref) && !wanted(ref))
+    if (ours && !ref.path.is_root() && !wanted(ref) && !removed_by_others(ref))
       doomed.push_back(&state);
   }
   std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {

@@ -31,7 +31,11 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
     parent.smallest_memory_max = ceiling->bytes;
     parent.smallest_memory_group = std::move(ceiling->group);
   }
+  parent.pod_group = sandbox.parent().str();
   for (const auto& h : observed.host.hierarchies) {
+    if (h.unified)
+      parent.pod_weight = number(observed.group({h.name, sandbox.parent()}), "cpu.weight");
+    if (h.unified || !h.has("cpu")) continue;
     for (CgroupPath path = sandbox.parent();; path = path.parent()) {
       const auto* group = observed.group({h.name, path});
       const auto quota = quota_of(group);
@@ -41,9 +45,6 @@ SizingParent parent_of(const Observed& observed, const CgroupPath& sandbox) {
       }
       if (path.is_root()) break;
     }
-    if (h.unified)
-      parent.pod_weight = number(observed.group({h.name, sandbox.parent()}), "cpu.weight");
-    parent.pod_group = sandbox.parent().str();
   }
   return parent;
 }
@@ -79,6 +80,7 @@ std::optional<std::uint64_t> memory_option(std::string_view option) {
 std::optional<MemoryCeiling> memory_ceiling(const Observed& observed, const CgroupPath& group) {
   std::optional<MemoryCeiling> found;
   for (const auto& h : observed.host.hierarchies) {
+    if (!h.unified && !h.has("memory")) continue;
     for (CgroupPath path = group;; path = path.parent()) {
       const auto bytes = number(observed.group({h.name, path}),
                                 h.unified ? "memory.max" : "memory.limit_in_bytes");

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <set>
 #include <string>
+#include <thread>
 #include <unordered_set>
 
 namespace kcg {
@@ -135,6 +139,29 @@ TEST(CgroupPath, Within) {
 TEST(TaskKey, ReusedPidIsAnother) {
   EXPECT_NE((TaskKey{7, 100}), (TaskKey{7, 101}));
   EXPECT_LT((TaskKey{7, 100}), (TaskKey{8, 1}));
+}
+
+TEST(HierarchyName, EqualOnesShareTheirText) {
+  const HierarchyName one("cpu,cpuacct");
+  const HierarchyName other(std::string("cpu,cpuacct"));
+  EXPECT_EQ(one, other);
+  EXPECT_EQ(&one.str(), &other.str());
+  EXPECT_NE(one, HierarchyName("cpu"));
+  EXPECT_LT(HierarchyName("v2"), HierarchyName("v3"));
+  EXPECT_LT(HierarchyName("a"), HierarchyName("b")) << "by text";
+  EXPECT_LT(HierarchyName("A"), HierarchyName("a")) << "in whatever order they were made";
+  EXPECT_EQ(HierarchyName(), HierarchyName(""));
+  EXPECT_EQ(HierarchyName().str(), "");
+}
+
+TEST(HierarchyName, AnyThreadMayMakeIt) {
+  std::array<const std::string*, 4> texts{};
+  std::array<std::thread, 4> threads;
+  for (std::size_t i = 0; i < threads.size(); ++i)
+    threads.at(i) =
+        std::thread([&texts, i] { texts.at(i) = &HierarchyName("made at once").str(); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), 1U);
 }
 
 }  // namespace

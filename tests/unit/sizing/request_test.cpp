@@ -52,6 +52,7 @@ TEST(SizingRequest, TheSmallestLimitFromTheGroupUpwardsIsItsCeiling) {
     Hierarchy hierarchy;
     hierarchy.name = v2 ? "v2" : "memory";
     hierarchy.unified = v2;
+    hierarchy.controllers = {"memory"};
     observed.host.hierarchies = {hierarchy};
     for (const auto& [group, limit] : limits)
       observed.groups[{hierarchy.name, path(group.c_str())}].files[file] = limit;
