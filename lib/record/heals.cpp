@@ -68,14 +68,15 @@ class Ordinary final {
   [[nodiscard]] bool operator()(const Step& step) {
     const auto* move = move_of(step);
     if (move == nullptr) return false;
-    if (!katas_) katas_ = katas_places(observed_);
-    return katas_->contains(move->from) ||
+    if (!std::exchange(asked_, true)) katas_ = katas_places(observed_);
+    return katas_.contains(move->from) ||
            (is<op::MoveThread>(step) && moved_.contains(place_of(step)));
   }
 
  private:
   const Observed& observed_;
-  std::optional<std::set<std::string>> katas_;  ///< made when somebody moves
+  bool asked_ = false;  ///< before somebody moves nobody needs to know
+  std::set<std::string> katas_;
   Moved moved_;
 };
 
@@ -107,7 +108,7 @@ Repair repair_by(const Step& step) {
   return {change.key, step.group, change.old_value, change.new_value};
 }
 
-std::map<HealKey, Doing> doings_of(const Report& report, Ordinary ordinary) {
+std::map<HealKey, Doing> doings_of(const Report& report, Ordinary& ordinary) {
   std::map<HealKey, Doing> doings;
   for (const auto& result : report.results) {
     const auto& step = result.step;
@@ -235,7 +236,8 @@ std::vector<Repair> count_heals(Record& record, const Observed& observed, const 
     if (heal.contest->quiet_until <= now && !touched.contains(key)) found_held(heal, round);
   }
   std::vector<Repair> repairs;
-  for (const auto& [key, doing] : doings_of(report, Ordinary(observed, moved_by(report))))
+  Ordinary ordinary(observed, moved_by(report));
+  for (const auto& [key, doing] : doings_of(report, ordinary))
     if (count(record.heals.counts[key], doing, round, now) && !doing.nobodys)
       repairs.push_back(doing.repair);
   return repairs;

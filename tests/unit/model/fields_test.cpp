@@ -76,7 +76,7 @@ TEST(Packed, KatasStateIsGivenBackAsItWas) {
 TEST(Packed, FactsOfAProcessAreGivenBackAsTheyWere) {
   const ProcFacts facts{
       {7, 8}, 1,    "qemu", "/usr/bin/qemu", {"-name", "", "x"}, "", "/", FileId{3, 4}, 9, true,
-      false,  true, false};
+      true,   true, true};
   EXPECT_EQ(Packed(facts).whole(), facts);
 }
 

@@ -187,6 +187,9 @@ TEST_F(KernelProcTest, CommandLinesAreReadOncePerIdentity) {
   EXPECT_EQ(first_word(), "one");
   fixture_.file(30, "cmdline", "two\0"s);
   EXPECT_EQ(first_word(), "one") << "kept";
+  fixture_.stat(30, {.comm = "a", .ppid = 1, .start = 99});
+  EXPECT_EQ(proc->facts(30)->ppid, 1) << "its parent has ended";
+  EXPECT_EQ(first_word(), "one") << "and that is no news of itself";
   proc->forget(30);
   EXPECT_EQ(first_word(), "two") << "forgotten";
   fixture_.file(30, "cmdline", "three\0"s);

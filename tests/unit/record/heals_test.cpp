@@ -115,6 +115,22 @@ TEST_F(Heals, TenQuietMinutesEndIt) {
   EXPECT_EQ(world_->record.state, SandboxState::placed);
 }
 
+TEST_F(Heals, OfATaskThatIsLeftInPeaceNothingIsRemembered) {
+  place(plain());
+  disturb();
+  (void)world_->pass();
+  const auto tasks = [&] {
+    return std::count_if(world_->record.heals.counts.begin(), world_->record.heals.counts.end(),
+                         [](const auto& one) { return !one.second.group; });
+  };
+  EXPECT_GT(tasks(), 0);
+  for (int i = 0; i < 3; ++i) {  // it takes a look to see that nobody came back
+    world_->clock.advance(61s);
+    (void)world_->pass();
+  }
+  EXPECT_EQ(tasks(), 0);
+}
+
 TEST_F(Heals, SlowDisturbanceIsNoContest) {
   place(plain());
   for (int i = 0; i < 20; ++i) {

@@ -69,5 +69,24 @@ TEST(SizingRequest, TheSmallestLimitFromTheGroupUpwardsIsItsCeiling) {
             (MemoryCeiling{5, "/pods/pod1"}));
 }
 
+TEST(SizingRequest, TheSmallestQuotaAboveBoundsOursOnV1) {
+  const auto path = [](const char* text) { return CgroupPath::parse(text).value(); };
+  Observed observed;
+  observed.host.hierarchies = {{"memory", {"memory"}, false, ""}, {"cpu", {"cpu"}, false, ""}};
+  const auto limit = [&](const char* group, const char* quota, const char* period) {
+    auto& files = observed.groups[{"cpu", path(group)}].files;
+    files["cpu.cfs_quota_us"] = quota;
+    files["cpu.cfs_period_us"] = period;
+  };
+  limit("/pods/pod1/x", "1000", "100000");  // our own
+  limit("/pods/pod1", "-1", "100000");
+  limit("/pods", "100000", "50000");
+  limit("/", "300000", "100000");
+  const auto parent = sizing_request(observed, Layout::sandbox_only, path("/pods/pod1/x")).parent;
+  EXPECT_EQ(parent.smallest_quota_us, 200'000U);
+  EXPECT_EQ(parent.smallest_quota_group, "/pods");
+  EXPECT_EQ(parent.pod_group, "/pods/pod1");
+}
+
 }  // namespace
 }  // namespace kcg
