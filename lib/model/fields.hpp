@@ -71,7 +71,9 @@ void fields(Bytes& bytes, Part& part) {
   auto& [id, directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
          resources, overhead, boot, layout, pinning, memory, quota, period, shares, pod_memory,
          pod_cpu, shim_pid, shim_binary, complaints, unreadable, ended] = part;
-  bytes(id, directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
+  bytes(id);
+  bytes.begin_with(id);  // a sandbox's is its own
+  bytes(directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
         resources, overhead, boot, layout, pinning, memory, quota, period, shares, pod_memory,
         pod_cpu, shim_pid, shim_binary, complaints, unreadable, ended);
 }

@@ -22,10 +22,6 @@ namespace {
 /// Of a shim, a VMM and their helpers; each is an open directory until its threads are read.
 constexpr std::size_t kMostWalked = 16;
 
-bool same(const auto& process, const TaskStat& stat) {
-  return process.key == stat.key && process.comm == stat.comm;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_root,
@@ -74,9 +70,9 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
   if (const auto known = facts_.find(pid); known != facts_.end()) {
     const auto stat = this->stat(pid);
     if (!stat) return forward(stat.error());
-    if (same(known->second, *stat)) {
+    auto facts = known->second.facts.whole();
+    if (facts.key == stat->key && facts.comm == stat->comm) {
       known->second.used = ++uses_;
-      auto facts = known->second.facts.whole();
       facts.ppid = stat->ppid;  // its parent may have ended
       return Seen{std::nullopt, std::move(facts)};
     }
@@ -136,7 +132,7 @@ Result<ProcFacts> KernelProc::facts(Pid pid) {
 }
 
 void KernelProc::keep(const ProcFacts& facts) {
-  Kept kept{facts.key, facts.comm, Packed(facts), ++uses_};
+  Kept kept{Packed(facts), ++uses_};
   const auto size = kept.size();
   while (kept_bytes_ + size > max_kept_bytes_ && !facts_.empty()) {
     std::vector<std::uint64_t> uses;
@@ -311,7 +307,7 @@ void KernelProc::forget_all_but(const std::vector<Pid>& living) {
     return !std::binary_search(living.begin(), living.end(), key.pid);
   };
   for (auto it = facts_.begin(); it != facts_.end();)
-    it = ended(it->second.key) ? drop(it) : std::next(it);
+    it = ended({it->first, 0}) ? drop(it) : std::next(it);
   reader_.forget_if(ended);
   mappings_reader_.forget_if(ended);
   ahead_.forget_if(ended);

@@ -70,8 +70,6 @@ class KernelProc final : public ProcView {
 
  private:
   struct Kept {
-    TaskKey key;
-    std::string comm;
     Packed<ProcFacts> facts;
     std::uint64_t used = 0;  ///< larger = later
     /// Bytes that keeping it takes, roughly.
