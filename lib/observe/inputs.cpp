@@ -89,8 +89,7 @@ void InputStore::read_in_vain(BundleEntry& entry, const std::string& problem,
   auto owner = named ? valid(*named) : std::nullopt;
   claim(entry, owner ? owner : valid(entry.origin.id), change);
   for (const auto& [sandbox, state] : states_)
-    if (state.state && state.state->whole().containers.contains(entry.origin.id))
-      change.sandboxes.insert(sandbox);
+    if (state.knows(entry.origin.id)) change.sandboxes.insert(sandbox);
 }
 
 void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp& stamp,
@@ -179,8 +178,7 @@ std::vector<Bundle> InputStore::unreadable_containers(const SandboxId& id) const
   std::vector<Bundle> found;
   const auto state = states_.find(id);
   const auto kata_knows = [&](const std::string& container) {
-    return state != states_.end() && state->second.state &&
-           state->second.state->whole().containers.contains(container);
+    return state != states_.end() && state->second.knows(container);
   };
   for (const auto& directory : troubled_bundles_) {
     const auto& entry = bundles_.at(directory);

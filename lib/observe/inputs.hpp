@@ -5,6 +5,7 @@
 // What cannot be read is not gone: the last word that was understood counts (see file_trouble).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -90,6 +91,8 @@ class InputStore final {
     FileStamp stamp;
     ContainerFiles containers;  ///< Go: of each container
     std::optional<Packed<KataState>> state;
+    FlatSet<std::size_t> names;  ///< hashes of its containers, to unpack only what names one
+    [[nodiscard]] bool knows(const std::string& container) const;
     FileTrouble trouble;
   };
   void claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // InputStore: Kata's own state of sandboxes.
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "model/errnos.hpp"
@@ -19,6 +24,12 @@ constexpr std::string_view kStopped = "stopped";
 std::pair<std::string, std::string> split_path(const std::string& path) {
   const auto slash = path.rfind('/');
   return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+FlatSet<std::size_t> hashes_of(const std::map<std::string, Resources>& containers) {
+  std::vector<std::size_t> hashes;
+  for (const auto& [id, resources] : containers) hashes.push_back(std::hash<std::string>()(id));
+  return FlatSet<std::size_t>(hashes);
 }
 
 }  // namespace
@@ -44,6 +55,11 @@ InputStore::ContainerFiles InputStore::read_containers(const Dir& sandbox,
     file = state ? ContainerFile{*stamp, std::move(*state)} : ContainerFile{};
   }
   return files;
+}
+
+bool InputStore::StateEntry::knows(const std::string& container) const {
+  return state && names.contains(std::hash<std::string>()(container)) &&
+         state->whole().containers.contains(container);
 }
 
 /// Kata removes a container's file before the engine removes its bundle: once seen stopped, it
@@ -100,6 +116,7 @@ InputChange InputStore::state_changed(const SandboxId& id) {
       if (own.state == kStopped) state->stopped.insert(container);
     const bool ended = note_ended(id, entry.containers);
     const auto before = std::exchange(entry.state, Packed(*state));
+    entry.names = hashes_of(state->containers);
     if (troubled || ended || before != entry.state) change.sandboxes.insert(id);
     return change;
   }
