@@ -2,7 +2,7 @@
 //
 // A value that is kept for long and asked for seldom, in one piece of memory (L0): thousands are
 // kept, and a struct of texts, maps and what is mostly absent takes several times as much. What can
-// be packed are numbers, enums, texts, optionals, vectors, maps, and structs with a function
+// be packed are numbers, enums, texts, optionals, vectors, sets, maps, and structs with a function
 // fields(Bytes&, Struct&) that calls its first argument with all fields, always in the same order.
 #pragma once
 

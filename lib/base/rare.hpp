@@ -28,7 +28,7 @@ class Rare final {
   [[nodiscard]] const T* operator->() const { return &get(); }
   [[nodiscard]] bool ordinary() const { return rare_ == nullptr; }
   template <class Change>
-  void change(Change&& change) {
+  void change(const Change& change) {
     auto value = rare_ ? std::move(rare_) : std::make_unique<T>();
     change(*value);
     if (!(*value == T())) rare_ = std::move(value);

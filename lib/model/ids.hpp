@@ -74,7 +74,7 @@ class CgroupPath final {
 
 /// Value: what a hierarchy is called: "v2", or v1's controllers as mounted, "cpu,cpuacct". All of
 /// one name share its text, which is kept for ever: a machine has a dozen, and thousands of groups
-/// name them.
+/// name them. What somebody else may choose never becomes one.
 class HierarchyName final {
  public:
   HierarchyName() = default;               ///< none; equal to ""

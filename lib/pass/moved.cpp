@@ -15,7 +15,7 @@ namespace kcg {
 namespace {
 
 /// By hierarchy and thread.
-using Places = std::map<std::pair<std::string, Pid>, GroupRef>;
+using Places = std::map<std::pair<HierarchyName, Pid>, GroupRef>;
 
 /// nullopt: a process that was moved is gone, or cannot be read.
 std::optional<Places> places_of(ProcView& proc, const std::vector<Step>& moves) {

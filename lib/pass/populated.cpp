@@ -17,10 +17,10 @@ std::set<GroupRef> populated(const Round& last) {
       for (std::size_t i = 0; i < std::min(hierarchies.size(), thread.facts.groups.size()); ++i)
         if (hierarchies[i].unified) seen.emplace(i, thread.facts.groups[i]);
   std::set<GroupRef> found;
-  const auto add = [&found](const std::string& hierarchy, CgroupPath path) {
+  const auto add = [&found](const HierarchyName& hierarchy, CgroupPath path) {
     while (!path.is_root() && found.insert({hierarchy, path}).second) path = path.parent();
   };
-  const auto unified = [&](const std::string& hierarchy) {
+  const auto unified = [&](const HierarchyName& hierarchy) {
     const auto* h = last.observed.host.find(hierarchy);
     return h != nullptr && h->unified;
   };

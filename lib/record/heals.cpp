@@ -30,10 +30,10 @@ constexpr Instant kFirstDelay = seconds(30);
 constexpr Instant kLongestDelay = minutes(10);
 
 /// Processes that a plan moves as a whole, with the hierarchy.
-using Moved = std::set<std::pair<Pid, std::string>>;
+using Moved = std::set<std::pair<Pid, HierarchyName>>;
 
 /// Nobody's for what moves nobody.
-std::pair<Pid, std::string> place_of(const Step& step) {
+std::pair<Pid, HierarchyName> place_of(const Step& step) {
   if (const auto* thread = as<op::MoveThread>(step)) return {thread->process, step.group.hierarchy};
   const auto* process = as<op::MoveProcess>(step);
   return {process == nullptr ? 0 : process->task.pid, step.group.hierarchy};
