@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "support/live/sanitized.hpp"
+
 namespace kcg::live {
 
 /// "" when the file cannot be read.
@@ -45,13 +47,7 @@ struct Seen {
 [[nodiscard]] std::vector<std::string> arguments_of(int pid);
 [[nodiscard]] std::uint64_t resident_kib(int pid);
 /// How much more of a program may be resident because a sanitizer keeps what it has freed.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr std::uint64_t kQuarantineKib = 512 * 1024;
-#elif defined(__has_feature)
-inline constexpr std::uint64_t kQuarantineKib = __has_feature(address_sanitizer) ? 512 * 1024 : 0;
-#else
-inline constexpr std::uint64_t kQuarantineKib = 0;
-#endif
+inline constexpr std::uint64_t kQuarantineKib = kSanitized ? 512 * 1024 : 0;
 /// Time on a CPU of all threads.
 [[nodiscard]] std::chrono::nanoseconds cpu_time(int pid);
 

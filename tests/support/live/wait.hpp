@@ -7,9 +7,13 @@
 #include <chrono>
 #include <functional>
 
+#include "support/live/sanitized.hpp"
+
 namespace kcg::live {
 
-inline constexpr std::chrono::milliseconds kPatience{30'000};
+/// With the sanitizers everything takes longer: 200 shims that end at once on a slow machine took
+/// over 30 s.
+inline constexpr std::chrono::milliseconds kPatience{kSanitized ? 120'000 : 30'000};
 
 /// False when `settled` did not become true before the deadline.
 [[nodiscard]] bool wait_until(const std::function<bool()>& settled,
