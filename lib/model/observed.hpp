@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -32,11 +34,11 @@ struct GroupState {
   std::optional<std::string> mark;  ///< sandbox id; a text that is none: another daemon's group
   bool mark_earlier = false;        ///< in the earlier form: to be written anew
   bool occupied = false;            ///< unmarked where we noted that we make it, and not empty
-  std::map<std::string, std::string> files;  ///< trimmed contents of the files that were asked for
-  DevicePolicy devices;                      ///< v2, of Kata's group and of ours
+  std::map<std::string, std::string, std::less<>> files;  ///< trimmed, of those asked for
+  DevicePolicy devices;                                   ///< v2, of Kata's group and of ours
   bool operator==(const GroupState&) const = default;
 
-  [[nodiscard]] std::optional<std::string> file(const std::string& key) const {
+  [[nodiscard]] std::optional<std::string> file(std::string_view key) const {
     const auto it = files.find(key);
     if (it == files.end()) return std::nullopt;
     return it->second;

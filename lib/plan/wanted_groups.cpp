@@ -226,7 +226,7 @@ class Builder final {
       const bool wanted =
           std::any_of(into.limits.begin(), into.limits.end(),
                       [&, key = key](const WantedFile& limit) { return limit.key == key; });
-      const auto text = now->file(std::string(key));
+      const auto text = now->file(key);
       if (wanted || !text || is_default(*text, unlimited)) continue;
       into.limits.push_back({std::string(key), std::string(unlimited)});
     }
