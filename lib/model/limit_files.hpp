@@ -18,4 +18,9 @@ namespace kcg {
   return std::find(std::begin(kLimits), std::end(kLimits), file) != std::end(kLimits);
 }
 
+/// True for one of them of which nothing else follows: what a group weighs grows with each vCPU.
+[[nodiscard]] inline bool is_weight_file(std::string_view file) {
+  return file == "cpu.weight" || file == "cpu.shares";
+}
+
 }  // namespace kcg

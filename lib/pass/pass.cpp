@@ -185,6 +185,7 @@ class Line final {
     record_ = std::move(folded.record);
     result_.follow_up = folded.follow_up;
     if (may_wait(seen)) confirm_later(seen.plan, result_.follow_up);
+    take_in_weights(seen);
     result_.last = std::move(seen);
     return broken_off ? so_far.breaks < kMostBreaks : result_.follow_up.again;
   }

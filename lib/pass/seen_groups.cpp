@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "model/limit_files.hpp"
 
 namespace kcg {
 
@@ -29,10 +30,30 @@ bool is_as_seen(const CgroupTree& tree, const GroupState& seen,
 
 }  // namespace
 
+const op::Limit* weight_of(const StepResult& result) {
+  const auto* limit = as<op::Limit>(result.step);
+  const bool done = limit != nullptr && result.outcome == Outcome::done;
+  return done && is_weight_file(limit->key) ? limit : nullptr;
+}
+
 bool groups_hold(const Round& round) {
-  return std::all_of(round.plan.steps.begin(), round.plan.steps.end(),
-                     [](const Step& step) { return move_of(step) != nullptr; }) &&
-         !round.observed.gone && !round.observed.unread() && !round.observed.pending;
+  const auto known = [&](const StepResult& result) {
+    return move_of(result.step) != nullptr ||
+           (weight_of(result) != nullptr && round.observed.group(result.step.group) != nullptr);
+  };
+  const auto& results = round.report.results;
+  return results.size() == round.plan.steps.size() &&
+         std::all_of(results.begin(), results.end(), known) && !round.observed.gone &&
+         !round.observed.unread() && !round.observed.pending;
+}
+
+void take_in_weights(Round& round) {
+  auto& groups = round.observed.groups;
+  for (const auto& result : round.report.results) {
+    const auto* weight = weight_of(result);
+    const auto group = weight == nullptr ? groups.end() : groups.find(result.step.group);
+    if (group != groups.end()) group->second.files[weight->key] = weight->new_value;
+  }
 }
 
 bool as_seen(const CgroupTree& tree, const Round& round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks that take a sandbox's groups as an earlier look saw them (L7), because nobody has told
+// Looks that take a sandbox's groups as an earlier look left them (L7), because nobody has told
 // anything of them since: what threads do is looked at most often, and the groups are most of what
 // there is to read. What such a look would do is held against the kernel first.
 #pragma once
@@ -11,8 +11,16 @@
 
 namespace kcg {
 
-/// Whether a later look may take the groups as this round saw them: nothing but moves followed.
+/// The weight that this step has given its group, which changes nothing else; nullptr: none.
+[[nodiscard]] const op::Limit* weight_of(const StepResult& result);
+
+/// Whether a later look may take the groups as this round left them: nothing but moves and weights
+/// followed.
 [[nodiscard]] bool groups_hold(const Round& round);
+
+/// The weights that the round wrote are in the groups that it saw, as they were meant: nobody looks
+/// again for them.
+void take_in_weights(Round& round);
 
 /// True where all that this look found to do is to move somebody, or to change a limit, and the
 /// groups that this concerns are still ours and as it goes by. From now on they are held. False:

@@ -39,12 +39,45 @@ class GroupsSeen : public testing::Test {
   Round round_;
 };
 
-TEST_F(GroupsSeen, HoldWhereNothingButMovesFollowed) {
+TEST_F(GroupsSeen, HoldWhereNothingButMovesAndWeightsFollowed) {
+  EXPECT_FALSE(groups_hold(round_)) << "nothing was done";
+  round_ = world_.pass().rounds.front();
   ASSERT_NE(limit(), nullptr) << "a vCPU more weighs more";
-  EXPECT_FALSE(groups_hold(round_));
-  std::erase_if(round_.plan.steps, [](const Step& step) { return move_of(step) == nullptr; });
   EXPECT_TRUE(groups_hold(round_));
-  round_.observed.pending = PendingJob{};
+  const auto with = [&](const std::function<void(Round&)>& change) {
+    auto other = round_;
+    change(other);
+    return groups_hold(other);
+  };
+  EXPECT_FALSE(with([](Round& r) { r.observed.pending = PendingJob{}; }));
+  EXPECT_FALSE(with([](Round& r) { r.observed.gone = true; }));
+  EXPECT_FALSE(with([](Round& r) { r.report.results.pop_back(); })) << "broken off";
+  EXPECT_FALSE(with([&](Round& r) { r.observed.groups.erase(limit()->group); }));
+  EXPECT_FALSE(with([&](Round& r) {
+    for (auto& result : r.report.results)
+      if (is<op::Limit>(result.step)) result.outcome = Outcome::failed;
+  }));
+  EXPECT_FALSE(with([&](Round& r) {
+    r.plan.steps.push_back({group_of_a_move(), op::Remove{}});
+    r.report.results.push_back({.step = r.plan.steps.back(), .text = ""});
+  }));
+}
+
+TEST_F(GroupsSeen, AreShownAsTheRoundLeftThem) {
+  round_ = world_.pass().rounds.front();
+  ASSERT_NE(limit(), nullptr);
+  const auto key = change_of(*limit())->key;
+  EXPECT_EQ(round_.observed.group(limit()->group)->file(key),
+            world_.tree.read(limit()->group, key).value());
+}
+
+/// What a sandbox may use follows from other limits, and who is short of it is told.
+TEST_F(GroupsSeen, DoNotHoldWhereAnotherLimitWasWritten) {
+  round_ = world_.pass().rounds.front();
+  ASSERT_TRUE(groups_hold(round_));
+  const op::Limit memory{{.key = "memory.max", .new_value = "1"}};
+  for (auto& result : round_.report.results)
+    if (is<op::Limit>(result.step)) result.step.operation = memory;
   EXPECT_FALSE(groups_hold(round_));
 }
 
