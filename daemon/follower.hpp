@@ -18,6 +18,8 @@ class Follower {
   virtual void follow(const SandboxId& id, const Round& last) = 0;
   /// Passes on what is known of groups by now, before a look at them.
   virtual void hear_groups() = 0;
+  /// The weights that this round gave to groups are no news, as long as they are still there.
+  virtual void wrote(const Round& round) = 0;
   /// What becomes of its threads and is heard of.
   [[nodiscard]] virtual Told told(const SandboxId& id) const = 0;
   virtual void leave(const SandboxId& id) = 0;

@@ -10,6 +10,7 @@
 #include "layout/layout.hpp"
 #include "model/limit_files.hpp"
 #include "pass/populated.hpp"
+#include "pass/seen_groups.hpp"
 #include "proc/kvm_debugfs.hpp"
 #include "sizing/oom.hpp"
 
@@ -145,6 +146,14 @@ void Watches::follow(const SandboxId& id, const Round& last) {
   if (last.groups_read) groups_.watch(id.str(), interests_of(id, observed), populated(last));
   oom_.watch(id.str(), memory_groups(id, observed));
   follow_vcpus(id, observed);
+}
+
+void Watches::wrote(const Round& round) {
+  std::vector<WrittenLimit> weights;
+  for (const auto& result : round.report.results)
+    if (const auto* weight = weight_of(result))
+      weights.push_back({result.step.group, weight->key, weight->new_value});
+  groups_.wrote(weights);
 }
 
 void Watches::leave(const SandboxId& id) {

@@ -37,6 +37,7 @@ class Watches final : public Follower {
 
   void follow(const SandboxId& id, const Round& last) override;
   void hear_groups() override { groups_.hear(); }
+  void wrote(const Round& round) override;
   [[nodiscard]] Told told(const SandboxId& id) const override {
     return {processes_.listening(), vcpus_.hears(id.str()), groups_.hears(id.str())};
   }

@@ -144,6 +144,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   unsigned looks = 0;
   auto result = run_pass(pass_world(), task, entry.record, [&](const Round& round) {
     ++looks;
+    if (node_.follower != nullptr) node_.follower->wrote(round);
     count_placements(entry, round, heard);
     node_.announcer.done(id, entry, round, node_.config.mode);
   });

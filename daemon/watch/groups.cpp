@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/dir.hpp"
+#include "base/text.hpp"
 #include "kernel/keyed.hpp"
 #include "model/errnos.hpp"
 #include "model/limit_files.hpp"
@@ -31,7 +32,7 @@ bool places_tasks(std::string_view file) {
   return file == "cgroup.procs" || file == "tasks" || file == "cpuset.cpus";
 }
 
-constexpr std::size_t kMostEvents = 4096;
+constexpr std::size_t kMostBytes = 4096;  ///< of cgroup.events, or of a limit
 
 constexpr const char* kMissedGroups =
     "changes by others to groups without a watch are found when everything is looked at again "
@@ -45,12 +46,23 @@ std::optional<std::string> path_of(const Host& host, const GroupRef& group, Grou
   return directory + "/" + (news == GroupNews::population ? kPopulationFile : "");
 }
 
+Result<std::string> text_of(const std::string& file) {
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return fd ? read_all(fd.get(), kMostBytes) : fail(errno, "{}", file);
+}
+
 /// nullopt: unknown.
 std::optional<bool> populated_by(const std::string& file) {
-  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  const auto text = fd ? read_all(fd.get(), kMostEvents) : fail(errno, "{}", file);
+  const auto text = text_of(file);
   const auto value = text ? keyed_value(*text, "populated") : forward(text.error());
   return value ? std::optional(*value != 0) : std::nullopt;
+}
+
+/// Whether what was written is still there.
+bool says(const Host& host, const WrittenLimit& limit) {
+  const auto directory = path_of(host, limit.group, GroupNews::limits);
+  const auto text = directory ? text_of(*directory + limit.file) : fail(ENOENT, "no hierarchy");
+  return text && trim(*text) == limit.value;
 }
 
 }  // namespace
@@ -139,12 +151,14 @@ void GroupWatch::unwatch(const std::string& id) {
 void GroupWatch::drop(const std::string& id, const Heard& heard) {
   const bool known =
       heard.news == GroupNews::child ? drop_child(id, heard) : drop_listener(id, heard);
-  const auto child = children_.lower_bound(ByName::Name(heard.wd, ""));
-  const bool others =
-      listeners_.contains(heard.wd) || (child != children_.end() && child->first.wd == heard.wd);
-  if (!known || others) return;
+  if (!known || used(heard.wd)) return;
   populations_.erase(heard.wd);
   inotify_.remove(heard.wd);
+}
+
+bool GroupWatch::used(int wd) const {
+  const auto child = children_.lower_bound(ByName::Name(wd, ""));
+  return listeners_.contains(wd) || (child != children_.end() && child->first.wd == wd);
 }
 
 /// False: the watch is gone already.
@@ -184,8 +198,37 @@ Status GroupWatch::retry() {
   return {};
 }
 
+/// nullopt: nobody listens.
+std::optional<int> GroupWatch::limits_watch(const GroupRef& group) {
+  const auto wd = add({group, GroupNews::limits});  // the one that there is, as a rule
+  if (!wd) return std::nullopt;
+  if (!used(*wd)) inotify_.remove(*wd);
+  return listeners_.contains(*wd) ? std::optional(*wd) : std::nullopt;
+}
+
+void GroupWatch::wrote(const std::vector<WrittenLimit>& limits) {
+  std::vector<Own> heard;
+  for (const auto& limit : limits)
+    if (const auto wd = limits_watch(limit.group)) heard.emplace_back(*wd, &limit);
+  if (heard.empty()) return;
+  hear_without(heard);
+  for (const auto& [wd, limit] : heard)
+    if (!says(host_, *limit)) on_event(wd, IN_MODIFY, limit->file);
+}
+
+/// All that the kernel has told so far, but for these writes.
+void GroupWatch::hear_without(const std::vector<Own>& writes) {
+  struct Forgotten {
+    std::set<std::pair<int, std::string_view>>& writes;
+    ~Forgotten() { writes.clear(); }
+  } const in_the_end{own_};
+  for (const auto& [wd, limit] : writes) own_.emplace(wd, limit->file);
+  inotify_.hear();
+}
+
 void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return sink_({HintKind::rescan, "", 0});
+  if (own_.contains({wd, name})) return;
   const auto ids = concerned(wd, mask, name);  // a hint may change what is watched
   if ((mask & IN_IGNORED) != 0) forget(wd);
   for (const auto& id : ids) sink_({HintKind::group, id, 0});

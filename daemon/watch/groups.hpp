@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,7 +35,15 @@ struct GroupInterest {
   CgroupPath child = {};  ///< GroupNews::child: the one that matters
 };
 
-/// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too;
+/// Value: what was written into a file that limits a group.
+struct WrittenLimit {
+  GroupRef group;
+  std::string file;
+  std::string value;
+};
+
+/// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too
+/// unless wrote() says so;
 /// HintKind::rescan after lost events. The kernel tells nobody that a watched file's own group was
 /// removed: whoever cares watches it as its parent's child. What happens to other children of a
 /// group that many share wakes nobody.
@@ -51,6 +60,9 @@ class GroupWatch final {
              const std::set<GroupRef>& populated = {});
   /// Tells at once what the kernel has told so far.
   void hear() { inotify_.hear(); }
+  /// It was us, just now: of what the kernel has told so far these writes concern nobody. Whoever
+  /// listens is told where a file says something else by now. All else is told at once.
+  void wrote(const std::vector<WrittenLimit>& limits);
   void unwatch(const std::string& id);
   /// Whether all that is to be heard for `id` is, as far as it exists.
   [[nodiscard]] bool hears(const std::string& id) const {
@@ -86,10 +98,15 @@ class GroupWatch final {
     bool operator()(const auto& a, const auto& b) const { return name(a) < name(b); }
   };
 
+  using Own = std::pair<int, const WrittenLimit*>;  ///< a watch, and what was written there
+
+  void hear_without(const std::vector<Own>& writes);
   void on_event(int wd, std::uint32_t mask, std::string_view name);
   [[nodiscard]] Ids concerned(int wd, std::uint32_t mask, std::string_view name) const;
   void add_children(int wd, std::uint32_t mask, std::string_view name, Ids& ids) const;
   [[nodiscard]] Result<int> add(const GroupInterest& interest);
+  [[nodiscard]] std::optional<int> limits_watch(const GroupRef& group);
+  [[nodiscard]] bool used(int wd) const;
   [[nodiscard]] Status listen(const std::string& id, const GroupInterest& interest,
                               const Result<int>& wd, bool populated);
   void drop(const std::string& id, const Heard& heard);
@@ -106,6 +123,7 @@ class GroupWatch final {
   std::map<Child, std::vector<const std::string*>, ByName> children_;  ///< whom each concerns
   std::map<int, GroupRef> populations_;                        ///< by watch of cgroup.events
   std::map<std::string, std::vector<GroupInterest>> refused_;  ///< by sandbox
+  std::set<std::pair<int, std::string_view>> own_;  ///< files of watches, in hear_without()
   Shortage shortage_;
   Inotify inotify_;  ///< last: its handler uses the members above
 };

@@ -78,5 +78,22 @@ TEST_P(LiveCost, NamesThatMeanNothingCauseNoLooks) {
 
 KCG_ON_BOTH_TREES(LiveCost);
 
+/// On v1, which has the controller.
+class LiveCostOfLimits : public LiveCost {};
+
+TEST_P(LiveCostOfLimits, WhatIsPutBackIsNoNews) {
+  begin();
+  const auto sandbox = start({});
+  let_it_run();
+  const auto before = daemon_->looks(sandbox->id());
+  const auto shares = node_->corner().directory(sandbox->group() + "/vcpu") + "/cpu.shares";
+  ASSERT_EQ(scribble(shares, "2"), 0);
+  EXPECT_TRUE(wait_until([&] { return slurp_line(shares) == "2048"; })) << slurp_line(shares);
+  let_it_run();
+  EXPECT_EQ(daemon_->looks(sandbox->id()), before + 1);
+}
+
+KCG_ON_TREE(LiveCostOfLimits, v1);
+
 }  // namespace
 }  // namespace kcg::live

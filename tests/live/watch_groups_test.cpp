@@ -149,6 +149,67 @@ TEST_P(Groups, AreWatchedForSeveralThings) {
   EXPECT_EQ(kernel_watches(), before);
 }
 
+/// On v1, which has a controller here: what is heard of is the same on v2.
+class GroupLimits : public Groups {
+ protected:
+  void SetUp() override {
+    Groups::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) make("b");
+  }
+  void limit(const std::string& name, const std::string& shares) {
+    const auto written = tree_->write(group(name), "cpu.shares", shares);
+    ASSERT_TRUE(written) << written.error().text;
+  }
+  void wrote(const std::string& name, const std::string& shares) {
+    watch_->wrote({{group(name), "cpu.shares", shares}});
+  }
+  /// What stood before this in the queue has been heard.
+  void fence() {
+    watch("fence", {{group("b"), GroupNews::child, group("b/c").path}});
+    make("b/c");
+    EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+    EXPECT_TRUE(tree_->remove(group("b/c")));
+  }
+};
+
+TEST_P(GroupLimits, ThatWeWriteOurselvesAreNoNews) {
+  watch("s1", {{group("a"), GroupNews::limits}});
+  limit("a", "512");
+  wrote("a", "512");
+  fence();
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
+  limit("a", "256");
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1")) << "the next write is somebody else's";
+}
+
+/// The kernel makes one event of both.
+TEST_P(GroupLimits, ThatSomebodyWritesOverOursAreHeardOf) {
+  watch("s1", {{group("a"), GroupNews::limits}});
+  limit("a", "512");
+  limit("a", "256");
+  wrote("a", "512");
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+}
+
+TEST_P(GroupLimits, OfOthersAreHeardBesideOurs) {
+  watch("s1", {{group("a"), GroupNews::limits}});
+  watch("s2", {{group("b"), GroupNews::limits}});
+  limit("b", "256");
+  limit("a", "512");
+  wrote("a", "512");
+  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
+}
+
+TEST_P(GroupLimits, ThatNobodyListensToAreNotWatched) {
+  const auto before = kernel_watches();
+  limit("a", "512");
+  wrote("a", "512");
+  wrote("missing", "512");
+  EXPECT_EQ(kernel_watches(), before);
+  EXPECT_EQ(rig_.problem(), "");
+}
+
 TEST_P(Groups, MadeAnewAreWatchedAnew) {
   watch("s1", {{group("a"), GroupNews::tasks}});
   ASSERT_TRUE(tree_->remove(group("a")));
@@ -258,6 +319,8 @@ TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, Groups, ::testing::Values("v1", "v2"),
+                         [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Trees, GroupLimits, ::testing::Values("v1"),
                          [](const auto& one) { return std::string(one.param); });
 INSTANTIATE_TEST_SUITE_P(Trees, GroupsOfV2, ::testing::Values("v2"),
                          [](const auto& one) { return std::string(one.param); });

@@ -29,6 +29,7 @@ class CountingFollower final : public Follower {
     burn(costs);
   }
   void hear_groups() override {}
+  void wrote(const Round&) override {}
   [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, false, groups}; }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}

@@ -189,6 +189,7 @@ class LateFollower final : public Follower {
     if (observed.first(ProcessRole::vmm) != nullptr && act_) std::exchange(act_, nullptr)();
   }
   void hear_groups() override {}
+  void wrote(const Round&) override {}
   [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {}; }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
