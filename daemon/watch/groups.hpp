@@ -43,10 +43,9 @@ struct WrittenLimit {
 };
 
 /// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too
-/// unless wrote() says so;
-/// HintKind::rescan after lost events. The kernel tells nobody that a watched file's own group was
-/// removed: whoever cares watches it as its parent's child. What happens to other children of a
-/// group that many share wakes nobody.
+/// unless wrote() says so; HintKind::rescan after lost events. The kernel tells nobody that a
+/// watched file's own group was removed: whoever cares watches it as its parent's child. What
+/// happens to other children of a group that many share wakes nobody.
 class GroupWatch final {
  public:
   GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth tell);

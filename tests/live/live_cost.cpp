@@ -84,12 +84,12 @@ class LiveCostOfLimits : public LiveCost {};
 TEST_P(LiveCostOfLimits, WhatIsPutBackIsNoNews) {
   begin();
   const auto sandbox = start({});
-  let_it_run();
+  ASSERT_TRUE(daemon_rests());
   const auto before = daemon_->looks(sandbox->id());
   const auto shares = node_->corner().directory(sandbox->group() + "/vcpu") + "/cpu.shares";
   ASSERT_EQ(scribble(shares, "2"), 0);
   EXPECT_TRUE(wait_until([&] { return slurp_line(shares) == "2048"; })) << slurp_line(shares);
-  let_it_run();
+  ASSERT_TRUE(daemon_rests());
   EXPECT_EQ(daemon_->looks(sandbox->id()), before + 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -156,13 +157,19 @@ class Seen final {
   Instant since_{0};
 };
 
-TEST(SeenGroups, AreTakenForWhatTheyAre) {
-  unsigned parts = 0;
+void in_many_worlds(const std::function<void(Random&, Seen&)>& test) {
   for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
     const auto seed = first_seed() + i;
     Random random(seed);
     Seen seen(random);
     SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(seen.world().scenario)));
+    test(random, seen);
+  }
+}
+
+TEST(SeenGroups, AreTakenForWhatTheyAre) {
+  unsigned parts = 0;
+  in_many_worlds([&](Random& random, Seen& seen) {
     for (int events = 0; events < 10; ++events) {
       in_threads(random, seen.world());
       if (!seen.hold()) {
@@ -172,19 +179,15 @@ TEST(SeenGroups, AreTakenForWhatTheyAre) {
       ++parts;
       seen.compare();
     }
-  }
+  });
   EXPECT_GT(parts, 0U);
 }
 
 /// Nobody looks again for a weight that we have written: what is shown after that is what is there.
 TEST(SeenGroups, AreShownAsTheyWereLeft) {
   unsigned written = 0;
-  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
-    const auto seed = first_seed() + i;
-    Random random(seed);
-    Seen seen(random);
+  in_many_worlds([&](Random& random, Seen& seen) {
     auto& world = seen.world();
-    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
     for (int events = 0; events < 10; ++events) {
       random.chance(60) ? in_threads(random, world) : in_groups(random, world);
       const auto last = seen.whole();
@@ -196,17 +199,13 @@ TEST(SeenGroups, AreShownAsTheyWereLeft) {
         EXPECT_EQ(weights(*last.observed.group(ref)), weights(group)) << ref.path.str();
       written += std::any_of(last.plan.steps.begin(), last.plan.steps.end(), is<op::Limit>);
     }
-  }
+  });
   EXPECT_GT(written, 0U);
 }
 
 TEST(SeenGroups, LeadWhereWholeLooksLead) {
-  for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
-    const auto seed = first_seed() + i;
-    Random random(seed);
-    Seen seen(random);
+  in_many_worlds([&](Random& random, Seen& seen) {
     auto& world = seen.world();
-    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
     const auto act = world.look().want.act;
     for (int events = 0; events < 10; ++events) {
       random.chance(60) ? in_threads(random, world) : in_groups(random, world);
@@ -215,9 +214,9 @@ TEST(SeenGroups, LeadWhereWholeLooksLead) {
     world.clock.advance(std::chrono::minutes(10));  // nothing is contested any more
     for (int passes = 0; passes < 4; ++passes) seen.whole();
     const auto end = world.look();
-    if (!act || !end.want.act) continue;
+    if (!act || !end.want.act) return;
     EXPECT_TRUE(end.plan.steps.empty()) << describe(end.plan.steps.front());
-  }
+  });
 }
 
 }  // namespace
