@@ -3,8 +3,10 @@
 // The ground that the other live tests stand on: without a daemon the stand-ins behave as Kata's
 // programs do, the kernel shows it, and nothing stays behind.
 #include <signal.h>
+#include <sys/mount.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "support/live/fixture.hpp"
@@ -193,6 +195,17 @@ TEST_P(LiveHarness, ContainersComeAndGoInKatasFiles) {
   EXPECT_FALSE(says(state, "\"ID\": \"one\""));
   EXPECT_TRUE(exists(bundle_directory(node_->run_root(), "one"))) << "the engine's to remove";
   EXPECT_THROW(sandbox->ask("delete one"), std::exception);
+}
+
+TEST_P(LiveHarness, WhatAKilledTestLeavesMountedIsInNobodysWay) {
+  const auto old_root = node_->run_root();
+  const auto left = old_root + "/left";
+  std::filesystem::create_directory(left);
+  ASSERT_EQ(::mount("none", left.c_str(), "tmpfs", 0, nullptr), 0);
+  node_.reset();
+  ASSERT_TRUE(exists(left)) << "else this proves nothing";
+  node_ = std::make_unique<Node>(GetParam());
+  EXPECT_FALSE(exists(old_root));
 }
 
 TEST_P(LiveHarness, EndsInEveryOrderAndReturns) {

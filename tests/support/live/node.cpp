@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <mntent.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
@@ -10,6 +11,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 #include "support/live/kernel.hpp"
 #include "support/live/must.hpp"
@@ -30,10 +33,28 @@ Fd take_lock() {
   return fd;
 }
 
-std::string make_run_root(const std::string& top) {
+/// A test that was killed leaves its file systems mounted, and their servers have ended.
+void unmount_below(const std::string& prefix) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> table(::setmntent("/proc/self/mounts", "r"),
+                                                    ::endmntent);
+  if (!table) throw std::runtime_error("/proc/self/mounts: " + errno_text(errno));
+  std::vector<std::string> mounted;
+  while (const auto* const mount = ::getmntent(table.get()))
+    if (std::string(mount->mnt_dir).rfind(prefix, 0) == 0) mounted.emplace_back(mount->mnt_dir);
+  for (auto directory = mounted.rbegin(); directory != mounted.rend(); ++directory)
+    if (::umount2(directory->c_str(), MNT_DETACH) != 0)
+      throw std::runtime_error("umount " + *directory + ": " + errno_text(errno));
+}
+
+void remove_old_run_roots() {
+  const auto prefix = fmt::format("{}/{}", kRunRoots, kCornerPrefix);
+  unmount_below(prefix);
   for (const auto& entry : std::filesystem::directory_iterator(kRunRoots))
-    if (entry.is_directory() && entry.path().filename().string().rfind(kCornerPrefix, 0) == 0)
-      std::filesystem::remove_all(entry.path());
+    if (entry.path().string().rfind(prefix, 0) == 0) std::filesystem::remove_all(entry.path());
+}
+
+std::string make_run_root(const std::string& top) {
+  remove_old_run_roots();
   const auto root = kRunRoots + top;
   std::filesystem::create_directories(root + "/run");
   return root;
