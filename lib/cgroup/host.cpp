@@ -130,7 +130,7 @@ Result<KernelVersion> parse_kernel_version(std::string_view release) {
     return parse_u64(text.substr(0, text.find_first_not_of("0123456789")));
   };
   const auto major = leading(parts[0]);
-  const auto minor = parts.size() > 1 ? leading(parts[1]) : std::nullopt;
+  const auto minor = leading(parts.size() > 1 ? parts[1] : "");
   if (!major || !minor || *major > 1000 || *minor > 100'000)
     return fail(0, "kernel release '{}': not a version", escaped(release));
   return KernelVersion{static_cast<unsigned>(*major), static_cast<unsigned>(*minor)};

@@ -17,7 +17,8 @@ namespace kcg {
 [[nodiscard]] inline std::optional<std::uint64_t> bytes_of_kib(
     const std::vector<std::string_view>& line) {
   constexpr std::uint64_t kKib = 1024;
-  const auto kib = line.size() == 3 && line[2] == "kB" ? parse_u64(line[1]) : std::nullopt;
+  if (line.size() != 3 || line[2] != "kB") return std::nullopt;
+  const auto kib = parse_u64(line[1]);
   if (!kib || *kib > std::numeric_limits<std::uint64_t>::max() / kKib / 2) return std::nullopt;
   return *kib * kKib;
 }

@@ -272,8 +272,8 @@ TEST(SizingProperty, NeverBelowThePodsLimitNorTheMemoryThatKataGave) {
     const auto sizing = size(config, inputs, request);
     if (!sizing.memory_max) continue;
     ++limited;
-    const auto granted = inputs.pod_less() ? std::nullopt : request.parent.smallest_memory_max;
-    EXPECT_GE(*sizing.memory_max, granted.value_or(0));
+    const auto granted = inputs.pod_less() ? 0 : request.parent.smallest_memory_max.value_or(0);
+    EXPECT_GE(*sizing.memory_max, granted);
     const auto plugged =
         inputs.kata ? static_cast<long double>(inputs.kata->hotplugged_memory_mib) * kMib : 0;
     EXPECT_GE(static_cast<long double>(*sizing.memory_max), boot_memory(inputs, request) + plugged);

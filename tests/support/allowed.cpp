@@ -187,10 +187,9 @@ class Judge final {
         "cpu.cfs_quota_us", "cpu.cfs_period_us",     "cpu.shares", "memory.memsw.limit_in_bytes"};
     if (!kFiles.contains(step.key)) return "not a limit";
     if (step.key.rfind("memory.", 0) != 0) return "";
-    auto old = number(step.old_value);
-    if (old && *old >= kUnlimited) old.reset();
+    const auto old = number(step.old_value);
     const auto next = number(step.new_value);
-    if (old && next && *next < *old) return "memory shrinks";
+    if (old && *old < kUnlimited && next && *next < *old) return "memory shrinks";
     return "";
   }
 
