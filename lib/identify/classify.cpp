@@ -164,6 +164,10 @@ bool vcpus_missing(const std::vector<Thread>& threads, const KvmVcpus& kvm) {
   return static_cast<std::size_t>(found) < kvm.tid_of.size() + kvm.silent;
 }
 
+bool hints_tell(Hypervisor hypervisor, const ThreadFacts& thread) {
+  return !named_vcpu(hypervisor, thread.comm) && !kernel_made(thread.comm);
+}
+
 bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
                      const KvmVcpus& kvm) {
   if (kvm.tid_of.empty()) return true;

@@ -25,6 +25,10 @@ namespace kcg {
 /// KVM knows more vCPUs than there are among `threads`.
 [[nodiscard]] bool vcpus_missing(const std::vector<Thread>& threads, const KvmVcpus& kvm);
 
+/// Whether hints may tell another class of this thread: none but its name tells of what the kernel
+/// makes, and one that is called a vCPU is one.
+[[nodiscard]] bool hints_tell(Hypervisor hypervisor, const ThreadFacts& thread);
+
 /// Whether what a thread does, or the signals that it takes, may tell a vCPU that neither KVM nor
 /// names tell.
 [[nodiscard]] bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,

@@ -240,7 +240,9 @@ Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
   auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
   if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
   if (!vcpus || hints_tell_more(process.hypervisor, threads, *vcpus))
-    proc.mark_vcpu_hints(process.facts.key.pid, threads);
+    proc.mark_vcpu_hints(process.facts.key.pid, threads, [&](const ThreadFacts& thread) {
+      return hints_tell(process.hypervisor, thread);
+    });
   return vcpus ? std::move(*vcpus) : KvmVcpus{};
 }
 

@@ -236,12 +236,13 @@ Result<ThreadFacts> KernelProc::thread(Pid pid, Pid tid, const Host& host) {
   return read_thread(*tasks, tid, host);
 }
 
-void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) {
+void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
+                                 const std::function<bool(const ThreadFacts&)>& wanted) {
   const auto process = root_.dir(std::to_string(pid));
   if (!process) return;
   ahead_.hinted(pid);
   for (auto& thread : threads)
-    if (!thread.blocked_signals) mark_hints(*process, thread);
+    if (!thread.blocked_signals && wanted(thread)) mark_hints(*process, thread);
 }
 
 bool KernelProc::read_ahead(const TaskKey& process, const Host& host,

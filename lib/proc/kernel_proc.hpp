@@ -54,7 +54,8 @@ class KernelProc final : public ProcView {
   void drop_ahead(Pid pid) override { ahead_.drop(pid); }
   [[nodiscard]] Result<std::vector<Pid>> tids(Pid pid) override;
   [[nodiscard]] Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) override;
-  void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads) override;
+  void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
+                       const std::function<bool(const ThreadFacts&)>& wanted) override;
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;

@@ -134,8 +134,10 @@ Result<ThreadFacts> FakeProc::thread(Pid pid, Pid tid, const Host& host) {
   return with_groups(it->second.facts, host);
 }
 
-void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads) {
-  for (auto& thread : threads) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
+void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads,
+                               const std::function<bool(const ThreadFacts&)>& wanted) {
+  for (auto& thread : threads)
+    if (wanted(thread)) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
 }
 
 ThreadFacts FakeProc::with_groups(ThreadFacts facts, const Host& host) const {

@@ -182,6 +182,19 @@ TEST(Classify, ThreadsAreAskedOnlyForWhatNeitherKvmNorNamesTell) {
   EXPECT_FALSE(asked(Hypervisor::qemu, "qemu", all));
 }
 
+TEST(Classify, WhomItsNameTellsIsNotAskedForHints) {
+  const auto asked = [](Hypervisor hypervisor, const char* name) {
+    return hints_tell(hypervisor, thread(2, name));
+  };
+  EXPECT_TRUE(asked(Hypervisor::qemu, "qemu-system-x86"));
+  EXPECT_TRUE(asked(Hypervisor::qemu, "IO io0")) << "what it does counts for more";
+  EXPECT_TRUE(asked(Hypervisor::qemu, "fc_vcpu 0")) << "another hypervisor's";
+  EXPECT_FALSE(asked(Hypervisor::qemu, "CPU 0/KVM"));
+  EXPECT_FALSE(asked(Hypervisor::firecracker, "fc_vcpu 0"));
+  EXPECT_FALSE(asked(Hypervisor::qemu, "vhost-1"));
+  EXPECT_FALSE(asked(Hypervisor::unknown, "kvm-nx-lpage-re"));
+}
+
 TEST(Classify, ThreadsMadeByTheKernelCarryAVcpusRegisters) {
   auto vcpu = thread(2, "qemu-system-x86");
   auto vhost = thread(3, "vhost-1");

@@ -115,19 +115,25 @@ TEST_P(Syscalls, KvmRunOnAVcpu) {
   std::vector<ThreadFacts> threads(1);
   threads[0].key.pid = 31;
   threads[0].in_vcpu_ioctl = !GetParam().found;
-  KernelProc::open(fixture.proc(), fixture.kvm()).value()->mark_vcpu_hints(30, threads);
+  KernelProc::open(fixture.proc(), fixture.kvm())
+      .value()
+      ->mark_vcpu_hints(30, threads, [](const ThreadFacts&) { return true; });
   EXPECT_EQ(threads[0].in_vcpu_ioctl, GetParam().found);
 }
 
 TEST_F(KernelProcTest, HintsTellTheBlockedSignals) {
   fixture_.process(30);
   fixture_.file(30, "task/31/status", "Name:\tq\nSigBlk:\t0000000000000a77\n");
-  std::vector<ThreadFacts> threads(2);
+  fixture_.file(30, "task/33/status", "Name:\tq\nSigBlk:\t0000000000000a77\n");
+  std::vector<ThreadFacts> threads(3);
   threads[0].key.pid = 31;
   threads[1].key.pid = 32;
-  open()->mark_vcpu_hints(30, threads);
+  threads[2].key.pid = 33;
+  open()->mark_vcpu_hints(30, threads,
+                          [](const ThreadFacts& thread) { return thread.key.pid != 33; });
   EXPECT_EQ(threads[0].blocked_signals, 0xa77U);
   EXPECT_EQ(threads[1].blocked_signals, std::nullopt);
+  EXPECT_EQ(threads[2].blocked_signals, std::nullopt) << "nobody wants to know";
 }
 
 /// Three hundred threads, in parts of a hundred: what threads() and children() give is what the
