@@ -76,7 +76,8 @@ constexpr std::size_t kBuffer = 8 * kPage;
 /// No line of a kernel's file that is read so is longer: a path and what stands beside it.
 constexpr std::size_t kLongestLine = 1024;
 
-enum class Source : unsigned char { any, kernel };
+/// `kernel_again`: from its beginning, whatever was read of it before.
+enum class Source : unsigned char { any, kernel, kernel_again };
 
 /// The kernel fills at most a page at a time, and ends a read before a line that does not fit any
 /// more: one that has left room for any line was the last. So was one that has brought what is
@@ -84,12 +85,14 @@ enum class Source : unsigned char { any, kernel };
 /// who asks keeps many of them.
 Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source,
                                 std::size_t expected = 0) {
-  const bool kernel = source == Source::kernel;
+  const bool kernel = source != Source::any;
+  const bool again = source == Source::kernel_again;
   std::array<char, kBuffer> buffer;
   const auto room = kernel ? kPage : buffer.size();
   std::string text;
   for (bool more = true; more;) {
-    const ssize_t got = ::read(fd, buffer.data(), room);
+    const ssize_t got = again ? ::pread(fd, buffer.data(), room, static_cast<off_t>(text.size()))
+                              : ::read(fd, buffer.data(), room);
     if (got < 0) {
       const int code = errno;
       if (code == EINTR) continue;
@@ -107,6 +110,10 @@ Result<std::string> read_to_end(int fd, std::size_t max_bytes, Source source,
 
 Result<std::string> read_all(int fd, std::size_t max_bytes) {
   return read_to_end(fd, max_bytes, Source::any);
+}
+
+Result<std::string> read_kernel_again(int fd) {
+  return read_to_end(fd, Dir::kDefaultMax, Source::kernel_again);
 }
 
 namespace {
@@ -232,10 +239,12 @@ Result<std::vector<DirEntry>> Dir::list() const {
 Result<FileStamp> Dir::stamp(const std::string& path) const {
   struct stat st{};
   const bool direct = path.find('/') == std::string::npos && path != "..";
-  // A link is followed by nobody here; the rest says what is wrong with it, or with a missing one.
-  if (direct && ::fstatat(fd_.get(), path.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-      !S_ISLNK(st.st_mode))
-    return stamp_of(st);
+  // A link is followed by nobody here; the rest says what is wrong with it.
+  if (direct) {
+    const bool found = ::fstatat(fd_.get(), path.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (found && !S_ISLNK(st.st_mode)) return stamp_of(st);
+    if (!found && errno == ENOENT) return fail(ENOENT, "{}: {}", path, errno_text(ENOENT));
+  }
   auto fd = open_beneath(fd_.get(), path, O_PATH);
   if (!fd) return forward(fd.error());
   return Dir(std::move(*fd)).stamp();

@@ -74,6 +74,10 @@ class Dir final {
 /// `max_bytes` is EFBIG.
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t max_bytes);
 
+/// Reads an open file of the kernel's own, which can seek, from its beginning, as it is now; as
+/// Dir::read_kernel.
+[[nodiscard]] Result<std::string> read_kernel_again(int fd);
+
 /// Reads an operator's file by absolute path; links are followed. Otherwise as Dir::read; more than
 /// 1 MiB is EFBIG.
 [[nodiscard]] Result<std::string> read_path(const std::string& absolute_path);

@@ -57,12 +57,28 @@ Result<std::vector<Pid>> KernelProc::pids() { return numbers_in(root_); }
 /// The thread's own: that of a process sums up all its threads, each time.
 Result<TaskStat> KernelProc::stat(Pid pid) { return thread_stat(pid, pid); }
 
+Result<TaskStat> KernelProc::thread_stat(Pid pid, Pid tid) {
+  return task_stat(pid, tid).map([](ProcStat stat) {
+    return TaskStat{stat.key(), stat.ppid, std::move(stat.comm), stat.state, stat.guest};
+  });
+}
+
+/// Who was asked for last mostly is again, before and after a move. An open file is its task's for
+/// ever: when that has ended it tells nothing, whoever has the number now.
+///
 /// Below its process the kernel has most of the path already; it makes two inodes more for a tid at
 /// the top, and whoever ends has to drop them.
-Result<TaskStat> KernelProc::thread_stat(Pid pid, Pid tid) {
-  auto stat = read_stat(root_, fmt::format("{}/task/{}/stat", pid, tid));
-  if (!stat) return forward(gone(stat.error(), tid));
-  return TaskStat{stat->key(), stat->ppid, std::move(stat->comm), stat->state};
+Result<ProcStat> KernelProc::task_stat(Pid pid, Pid tid) {
+  auto& last = last_stat_;
+  if (last.file && last.pid == pid && last.tid == tid)
+    if (const auto text = read_kernel_again(last.file.get())) return parse_proc_stat(*text);
+  last.file.reset();  // before another one is opened: it may be the last descriptor
+  auto file = root_.file(fmt::format("{}/task/{}/stat", pid, tid), O_RDONLY);
+  if (!file) return forward(gone(file.error(), tid));
+  const auto text = read_kernel_again(file->get());
+  if (!text) return forward(gone(text.error(), tid));
+  last = {pid, tid, std::move(*file)};
+  return parse_proc_stat(*text);
 }
 
 /// What is kept of a process counts as long as it is the same one, under the same name.
@@ -81,8 +97,9 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
   if (auto again = seen_again(pid)) return std::move(*again);
   auto process = root_.dir(std::to_string(pid));
   if (!process) return forward(gone(process.error(), pid));
-  const auto stat = read_stat(*process, fmt::format("task/{}/stat", pid));
-  if (!stat) return forward(gone(stat.error(), pid));
+  // After it was opened: of whom this tells, if not of the one in there, that one has ended.
+  const auto stat = task_stat(pid, pid);
+  if (!stat) return forward(stat.error());
   auto facts = read_identity(*process, *stat, own_);
   if (!facts) return forward(gone(facts.error(), pid));
   return Seen{std::move(*process), std::move(*facts)};
@@ -92,7 +109,7 @@ Result<KernelProc::Seen> KernelProc::see(Pid pid) {
 std::optional<KernelProc::Seen> KernelProc::seen_again(Pid pid) {
   auto last = std::exchange(last_seen_, std::nullopt);
   if (!last || last->facts.key.pid != pid) return std::nullopt;
-  const auto stat = read_stat(*last->process, fmt::format("task/{}/stat", pid));
+  const auto stat = task_stat(pid, pid);
   if (!stat || stat->key() != last->facts.key || stat->comm != last->facts.comm)
     return std::nullopt;
   last->facts.ppid = stat->ppid;

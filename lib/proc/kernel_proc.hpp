@@ -87,6 +87,12 @@ class KernelProc final : public ProcView {
     std::optional<Dir> process;  ///< nullopt: all of its facts were kept
     ProcFacts facts;
   };
+  /// Value: a file of a task that is asked for again and again.
+  struct StatFile {
+    Pid pid = 0;
+    Pid tid = 0;
+    Fd file;
+  };
   KernelProc(Dir root, std::optional<TaskNames> names, OwnIdentity own, std::string kvm,
              std::size_t max_kept_bytes, PatientReader::Limits reading,
              PatientReader::Limits mappings)
@@ -99,6 +105,7 @@ class KernelProc final : public ProcView {
         max_mappings_(mappings.bytes),
         reader_(reading),
         mappings_reader_(mappings) {}
+  [[nodiscard]] Result<ProcStat> task_stat(Pid pid, Pid tid);
   [[nodiscard]] Result<Tasks> list(Pid pid) const;
   [[nodiscard]] Result<Seen> see(Pid pid);
   [[nodiscard]] std::optional<Seen> seen_again(Pid pid);
@@ -108,6 +115,7 @@ class KernelProc final : public ProcView {
 
   Dir root_;
   std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
+  StatFile last_stat_;
   OwnIdentity own_;
   KvmDebugfs kvm_;
   std::optional<Seen> last_seen_;  ///< by identity(): with its directory

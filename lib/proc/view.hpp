@@ -23,6 +23,7 @@ struct TaskStat {
   Pid ppid = 0;
   std::string comm;
   char state = '?';
+  std::uint64_t guest_ticks = 0;  ///< see ThreadFacts
   bool operator==(const TaskStat&) const = default;
   [[nodiscard]] bool ending() const { return state == 'Z' || state == 'X'; }
 };

@@ -81,6 +81,31 @@ TEST_P(Tasks, ShowWhereTheyWereMoved) {
   }
 }
 
+TEST_P(Tasks, AreSeenAsTheyAreNow) {
+  const auto process = world_->spawn(2);
+  const auto before = proc().thread_stat(process.pid, process.tids[1]);
+  EXPECT_EQ(before, proc().thread_stat(process.pid, process.tids[1]));
+  EXPECT_EQ(before, proc().stat(process.tids[1]));
+  const auto leader = proc().thread_stat(process.pid, process.pid);
+  EXPECT_EQ(leader->key.pid, process.pid);
+  EXPECT_EQ(before, proc().thread_stat(process.pid, process.tids[1]));
+  EXPECT_EQ(leader, proc().stat(process.pid));
+  EXPECT_EQ(code(proc().thread_stat(world_->parent(), process.tids[1])), ESRCH);
+}
+
+TEST_P(Tasks, ThatAreBornAreCounted) {
+  const auto born = [this](unsigned threads) {
+    const auto before = proc().births();
+    if (threads > 0) (void)world_->spawn(threads);
+    return before != proc().births();
+  };
+  EXPECT_TRUE(proc().births());
+  EXPECT_TRUE(born(1));
+  bool quiet = false;  // others are born on a real node, but not all the time
+  for (int i = 0; i < 10'000 && !quiet; ++i) quiet = !born(0);
+  EXPECT_TRUE(quiet);
+}
+
 TEST_P(Tasks, AreBounded) {
   const auto process = world_->spawn(3);
   EXPECT_EQ(code(threads(process.pid, 2)), EOVERFLOW);
@@ -89,6 +114,7 @@ TEST_P(Tasks, AreBounded) {
 
 TEST_P(Tasks, ThatEndedAreESRCH) {
   const auto process = world_->spawn(2);
+  EXPECT_EQ(code(proc().stat(process.pid)), 0);
   world_->end(process);
   EXPECT_EQ(code(proc().stat(process.pid)), ESRCH);
   EXPECT_EQ(code(proc().stat(process.tids[1])), ESRCH);

@@ -43,7 +43,8 @@ Result<TaskStat> FakeProc::stat(Pid pid) {
   const auto it = threads_.find(pid);
   if (it == threads_.end()) return no_task(pid);
   const auto& thread = it->second;
-  return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S'};
+  return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S',
+                  thread.facts.guest_ticks};
 }
 
 Result<TaskStat> FakeProc::thread_stat(Pid pid, Pid tid) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,22 @@ TEST_F(DirTest, ReadsBeneath) {
   EXPECT_EQ(in().read("sub/file"), "deep");
   EXPECT_EQ(in().dir("sub")->read("file"), "deep");
   EXPECT_EQ(in().read("sub/../file"), "inside") << "'..' may not leave, but may be used";
+}
+
+TEST_F(DirTest, AnOpenFileOfTheKernelsIsReadAsItIsNow) {
+  const auto name = [file = Fd(::open("/proc/thread-self/comm", O_RDONLY | O_CLOEXEC))] {
+    return read_kernel_again(file.get()).value();
+  };
+  const auto before = name();
+  ASSERT_EQ(::prctl(PR_SET_NAME, "another"), 0);
+  EXPECT_EQ(name(), "another\n");
+  EXPECT_EQ(name(), "another\n");
+  (void)::prctl(PR_SET_NAME, before.substr(0, before.size() - 1).c_str());  // ignored: ours alone
+  const auto status = [file = Fd(::open("/proc/self/status", O_RDONLY | O_CLOEXEC))] {
+    return read_kernel_again(file.get()).value();
+  };
+  EXPECT_EQ(status().substr(0, 5), "Name:");
+  EXPECT_EQ(status().substr(0, 5), "Name:");
 }
 
 TEST_F(DirTest, NothingLeadsOut) {
