@@ -50,7 +50,8 @@ void Node::stirred(Pid pid, Instant at) {
   const auto owner = sandboxes.owner(pid);
   auto* entry = owner ? sandboxes.find(*owner) : nullptr;
   if (entry == nullptr) return;
-  if (entry->glance && at < entry->glance->seen_since(pid)) return;
+  const auto& glance = entry->glance;
+  if (glance && (at < glance->seen_since(pid) || !glance->cares_for_threads_of(pid))) return;
   entry->stirred.insert(pid);
   enqueue(*owner, Due::event);
 }

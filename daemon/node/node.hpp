@@ -61,7 +61,7 @@ struct Node final {
   /// It has been looked at. Where nothing tells of what happens it never rests.
   void rest(Entry& entry, Instant rest = kRest) const;
   /// A thread of this process was born, or named itself: if that is all, a glance will do, and
-  /// nothing at all where its threads were looked at after that.
+  /// nothing at all where its threads were looked at after that, or do not matter.
   void stirred(Pid pid, Instant at);
   /// What files say has changed. Who it concerns is looked at, unless nothing comes of it. One that
   /// is half-written is read again soon, and told of when it stays so.

@@ -58,7 +58,7 @@ class Eye final {
     std::vector<ThreadFacts> threads(tids->size());
     for (std::size_t i = 0; i < threads.size(); ++i) threads[i].key.pid = (*tids)[i];
     auto vcpus = proc_vcpus(threads);
-    if (!vcpus || !read(threads, *vcpus)) return false;
+    if (!vcpus || !read(threads)) return false;
     // Asked with all that a look knows of them, which is little where KVM tells all.
     if (asks_threads(*vcpus)) vcpus = vcpus_of(proc_, process_, threads);
     if (!vcpus) return false;
@@ -76,9 +76,7 @@ class Eye final {
 
  private:
   [[nodiscard]] Pid pid() const { return seen_.key.pid; }
-  [[nodiscard]] bool runs_vm() const {
-    return seen_.role == ProcessRole::vmm || seen_.hypervisor == Hypervisor::dragonball;
-  }
+  [[nodiscard]] bool runs_vm() const { return seen_.runs_vm(); }
   [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus) const {
     const bool none = vcpus.tid_of.empty();
     return runs_vm() && (none ? !kvm_tells_ || vcpus.silent > 0 : incomplete(vcpus));
@@ -91,24 +89,19 @@ class Eye final {
     return vcpus;
   }
 
-  /// Where KVM tells all, names are all that can tell more; else whatever there is.
-  [[nodiscard]] bool read(std::vector<ThreadFacts>& threads, const KvmVcpus& vcpus) {
-    if (asks_threads(vcpus)) {
-      auto all = proc_.threads(pid(), host_, most_);
-      if (!all) return false;
-      threads = std::move(*all);
-    } else {
-      std::vector<ThreadFacts> living;
-      for (auto& thread : threads) {
-        auto stat = proc_.thread_stat(pid(), thread.key.pid);
-        if (!stat && !errnos::no_task(stat.error().code)) return false;
-        if (!stat || stat->ending()) continue;
-        thread.key = stat->key;
-        thread.comm = std::move(stat->comm);
-        living.push_back(std::move(thread));
-      }
-      threads = std::move(living);
+  /// What tells of them without their groups. False: unreadable, or another process.
+  [[nodiscard]] bool read(std::vector<ThreadFacts>& threads) {
+    std::vector<ThreadFacts> living;
+    for (auto& thread : threads) {
+      auto stat = proc_.thread_stat(pid(), thread.key.pid);
+      if (!stat && !errnos::no_task(stat.error().code)) return false;
+      if (!stat || stat->ending()) continue;
+      thread.key = stat->key;
+      thread.comm = std::move(stat->comm);
+      thread.guest_ticks = stat->guest_ticks;
+      living.push_back(std::move(thread));
     }
+    threads = std::move(living);
     return std::any_of(threads.begin(), threads.end(),
                        [this](const ThreadFacts& thread) { return thread.key == seen_.key; });
   }
@@ -202,6 +195,13 @@ Instant Glance::seen_since(Pid pid) const {
       std::find_if(processes.begin(), processes.end(),
                    [pid](const ProcessSeen& process) { return process.key.pid == pid; });
   return seen == processes.end() ? Instant(0) : seen->since;
+}
+
+bool Glance::cares_for_threads_of(Pid pid) const {
+  const auto seen =
+      std::find_if(processes.begin(), processes.end(),
+                   [pid](const ProcessSeen& process) { return process.key.pid == pid; });
+  return seen == processes.end() || seen->runs_vm();
 }
 
 std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {

@@ -32,6 +32,9 @@ struct ProcessSeen {
   Hypervisor hypervisor = Hypervisor::unknown;
   Instant since{0};                 ///< its threads are known as of then
   std::vector<ThreadSeen> threads;  ///< ascending by key
+  [[nodiscard]] bool runs_vm() const {
+    return role == ProcessRole::vmm || hypervisor == Hypervisor::dragonball;
+  }
 };
 
 /// Value: a sandbox that was found as it should be.
@@ -47,6 +50,9 @@ struct Glance {
   std::vector<Step> moves;            ///< until then
   /// ProcessSeen::since; 0: nothing is known of it.
   [[nodiscard]] Instant seen_since(Pid pid) const;
+  /// Whether one that is born in this process, or names itself, may be news. Threads of one that
+  /// runs no VM are all of one class, are moved with it, and are born where it is.
+  [[nodiscard]] bool cares_for_threads_of(Pid pid) const;
 };
 
 /// Of processes with more threads a look is taken in parts.

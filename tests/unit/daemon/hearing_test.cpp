@@ -92,6 +92,49 @@ TEST_F(Hearing, WhatHappenedToThreadsBeforeALookWasSeenByIt) {
   EXPECT_GT(reads_after(Instant::max()), 0U) << "nobody knows when it happened";
 }
 
+TEST_F(Hearing, WhatALookHasSeenWakesNobodyLater) {
+  const auto wakes = [this] {
+    unsigned count = 0;
+    const auto until = clock_.now() + kRest + kRest;
+    for (auto now = clock_.now(); now < until; now = clock_.now())
+      if (::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count())) > 0)
+        ++count;
+    return count;
+  };
+  const Pid vmm = placed();
+  look_by(HintKind::process_end, vmm);
+  (void)wakes();  // ignored: what the placing left
+  look_by(HintKind::process_end, vmm);
+  reconciler_->hint({HintKind::group, "x", 0});
+  look_by(HintKind::process_end, vmm);
+  EXPECT_EQ(wakes(), 0U);
+  look_by(HintKind::process_end, vmm);
+  reconciler_->hint({HintKind::group, "x", 0});
+  EXPECT_GT(wakes(), 0U);
+}
+
+/// They are moved with it, and born where it is.
+TEST_F(Hearing, ThreadsOfWhoRunsNoVmAreNoNews) {
+  const Pid vmm = placed();
+  const Pid helper = proc_.start(vmm, {"helper", "/usr/bin/helper", {"helper"}});
+  look_by(HintKind::exec, helper);
+  (void)looks_later();  // a glance whether it is where it was moved to
+  unsigned reads = 0;
+  proc_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  const auto reads_at_a_birth = [&](Pid pid) {
+    (void)proc_.add_thread(pid, "new");
+    reads = 0;
+    reconciler_->hint({HintKind::thread, "", pid});
+    run();
+    return reads;
+  };
+  EXPECT_EQ(reads_at_a_birth(helper), 0U);
+  EXPECT_GT(reads_at_a_birth(vmm), 0U);
+}
+
 /// Nobody has told of its groups since they were seen.
 TEST_F(Hearing, AThreadThatIsBornIsNoReasonToReadAllGroups) {
   const Pid vmm = placed();

@@ -80,6 +80,16 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
   }
 }
 
+/// Where KVM tells nothing a thread that has run a guest is a vCPU, whatever it is called.
+TEST_F(Glancing, SeesWhoRunsAGuest) {
+  settle();
+  world_->proc.set_debugfs(false);
+  for (const Pid vcpu : world_->vcpus) world_->proc.thread(vcpu).guest_ticks = 1;
+  EXPECT_TRUE(look().as_seen);
+  world_->proc.thread(world_->proc.add_thread(world_->vmm, "worker")).guest_ticks = 1;
+  EXPECT_FALSE(look().as_seen);
+}
+
 /// Soon after a pass that moved somebody it is seen, once, whether all are where they were moved
 /// to.
 class Confirming : public Glancing {
