@@ -61,4 +61,11 @@ Result<std::uint64_t> parse_huge_memory(std::string_view text) {
   return 0;
 }
 
+std::size_t pid_namespaces(std::string_view text) {
+  constexpr std::string_view kKey = "NSpid:";
+  for (const auto line : lines(text))
+    if (line.starts_with(kKey)) return words(line.substr(kKey.size())).size();
+  return 0;
+}
+
 }  // namespace kcg

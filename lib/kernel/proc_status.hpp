@@ -3,6 +3,7 @@
 // /proc/<pid>/status (L2), the part that stat(5) lacks. Source: proc(5).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -22,5 +23,9 @@ namespace kcg {
 
 /// Bytes of huge pages of hugetlbfs: "HugetlbPages:"; 0 where the kernel has none.
 [[nodiscard]] Result<std::uint64_t> parse_huge_memory(std::string_view text);
+
+/// In how many pid namespaces the process has an id, from that of /proc on inwards: the numbers of
+/// the line "NSpid:"; 0 where there is no such line.
+[[nodiscard]] std::size_t pid_namespaces(std::string_view text);
 
 }  // namespace kcg

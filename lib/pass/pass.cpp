@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -98,6 +99,8 @@ class Line final {
     for (bool more = true; more;) {
       // Not where a part was read before: what changes behind it is looked at again.
       if (order_.about_to_look && result_.so_far.reading == Instant(0)) order_.about_to_look();
+      // Unknown where a part was read in an earlier turn.
+      births_ = result_.so_far.reading == Instant(0) ? world_.proc.births() : std::nullopt;
       if (!read_ahead()) {
         result_.unfinished = true;
         break;
@@ -199,6 +202,7 @@ class Line final {
   /// A process that was born before its parent was moved is where the parent was, and no event
   /// tells of it. Where groups were made a look follows anyway.
   [[nodiscard]] bool nobody_was_born(const Round& seen) const {
+    if (births_ && births_ == world_.proc.births()) return true;
     std::set<Pid> known, moved;
     for (const auto& process : seen.observed.processes) known.insert(process.facts.key.pid);
     for (const auto& step : seen.plan.steps)
@@ -249,8 +253,9 @@ class Line final {
   const PassWorld& world_;
   const PassOrder& order_;
   Record record_;
-  std::vector<TaskKey> ahead_;  ///< read ahead for the next look
-  bool groups_hold_;            ///< those of the last look will do for the next
+  std::vector<TaskKey> ahead_;           ///< read ahead for the next look
+  std::optional<std::uint64_t> births_;  ///< before the look; nullopt: unknown
+  bool groups_hold_;                     ///< those of the last look will do for the next
   Instant until_{};
   PassResult result_;
 };

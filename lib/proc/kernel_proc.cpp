@@ -2,6 +2,7 @@
 #include "proc/kernel_proc.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include "base/text.hpp"
 #include "identify/prove.hpp"
 #include "kernel/cmdline.hpp"
+#include "kernel/last_pid.hpp"
 #include "kernel/proc_cgroup.hpp"
 #include "kernel/proc_status.hpp"
 #include "proc/task_files.hpp"
@@ -21,6 +23,15 @@ namespace {
 
 /// Of a shim, a VMM and their helpers; each is an open directory until its threads are read.
 constexpr std::size_t kMostWalked = 16;
+
+/// The kernel tells the last id of the reader's namespace, /proc shows the tasks of its own: only
+/// where both are the same does the one count the births of the other. -1: they are not.
+Fd births_file(const Dir& root) {
+  const auto status = root.read_kernel(fmt::format("{}/status", ::getpid()));
+  if (!status || pid_namespaces(*status) != 1) return {};
+  auto file = root.file("loadavg", O_RDONLY);
+  return file ? std::move(*file) : Fd();
+}
 
 }  // namespace
 
@@ -36,8 +47,10 @@ Result<std::unique_ptr<KernelProc>> KernelProc::open(const std::string& proc_roo
   std::optional<TaskNames> names;
   if (proc_root == "/proc")
     if (auto opened = TaskNames::open()) names = std::move(*opened);
-  return std::unique_ptr<KernelProc>(new KernelProc(
-      std::move(*root), std::move(names), std::move(*own), kvm, max_kept_bytes, reading, mappings));
+  auto births = births_file(*root);
+  return std::unique_ptr<KernelProc>(new KernelProc(std::move(*root), std::move(names),
+                                                    std::move(births), std::move(*own), kvm,
+                                                    max_kept_bytes, reading, mappings));
 }
 
 std::vector<Result<TaskName>> KernelProc::names(const std::vector<Pid>& pids) {
@@ -79,6 +92,12 @@ Result<ProcStat> KernelProc::task_stat(Pid pid, Pid tid) {
   if (!text) return forward(gone(text.error(), tid));
   last = {pid, tid, std::move(*file)};
   return parse_proc_stat(*text);
+}
+
+std::optional<std::uint64_t> KernelProc::births() {
+  if (!births_) return std::nullopt;
+  const auto text = read_kernel_again(births_.get());
+  return text ? last_pid(*text) : std::nullopt;
 }
 
 /// What is kept of a process counts as long as it is the same one, under the same name.

@@ -63,6 +63,8 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<std::uint64_t> huge_memory(Pid pid) override;
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
+  /// The id that was given last, as the kernel tells it to whom /proc shows all that there are.
+  [[nodiscard]] std::optional<std::uint64_t> births() override;
   void forget(Pid pid) override;
   void forget_all_but(const std::vector<Pid>& living) override;
 
@@ -93,11 +95,12 @@ class KernelProc final : public ProcView {
     Pid tid = 0;
     Fd file;
   };
-  KernelProc(Dir root, std::optional<TaskNames> names, OwnIdentity own, std::string kvm,
+  KernelProc(Dir root, std::optional<TaskNames> names, Fd births, OwnIdentity own, std::string kvm,
              std::size_t max_kept_bytes, PatientReader::Limits reading,
              PatientReader::Limits mappings)
       : root_(std::move(root)),
         names_(std::move(names)),
+        births_(std::move(births)),
         own_(std::move(own)),
         kvm_(std::move(kvm)),
         max_kept_bytes_(max_kept_bytes),
@@ -115,6 +118,7 @@ class KernelProc final : public ProcView {
 
   Dir root_;
   std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
+  Fd births_;                       ///< -1: not told
   StatFile last_stat_;
   OwnIdentity own_;
   KvmDebugfs kvm_;

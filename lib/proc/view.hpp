@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,9 @@ class ProcView {
   /// debugfs at all.
   [[nodiscard]] virtual Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                                    const std::vector<ThreadFacts>& threads) = 0;
+  /// What changes with each birth of a process or a thread on the node: where two answers are the
+  /// same nobody was born between them. nullopt: unknown.
+  [[nodiscard]] virtual std::optional<std::uint64_t> births() = 0;
   /// Drops what is kept about a pid (it executed a program, or ended).
   virtual void forget(Pid pid) = 0;
   /// Drops what is kept about all processes but these; `living` as pids() gives it.

@@ -183,6 +183,7 @@ void FakeProc::start_as(Pid pid, Pid parent, const Program& program) {
 }
 
 void FakeProc::add(Pid pid, Pid tid, const std::string& comm) {
+  ++births_;
   OneThread thread;
   thread.pid = pid;
   thread.facts.key = {tid, next_start_++};

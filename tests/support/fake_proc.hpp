@@ -55,6 +55,9 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<std::uint64_t> huge_memory(Pid pid) override;
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
+  [[nodiscard]] std::optional<std::uint64_t> births() override {
+    return births_told_ ? std::optional(births_) : std::nullopt;
+  }
   void forget(Pid) override {}
   void forget_all_but(const std::vector<Pid>& living) override { kept_ = living; }
 
@@ -103,6 +106,8 @@ class FakeProc final : public ProcView {
   /// KVM's debugfs: tids of a VMM's vCPUs in order, 0 = has not run yet.
   void set_vcpus(Pid vmm, const std::vector<Pid>& tids);
   void set_debugfs(bool mounted) { debugfs_ = mounted; }
+  /// Whether births() has an answer.
+  void tell_births(bool told) { births_told_ = told; }
   /// The thread sleeps in KVM_RUN.
   void set_vcpu_ioctl(Pid tid) { in_ioctl_.insert(tid); }
 
@@ -129,6 +134,8 @@ class FakeProc final : public ProcView {
   std::optional<std::vector<Pid>> kept_;
   std::set<Pid> looked_at_, walked_;
   bool debugfs_ = true;
+  bool births_told_ = true;
+  std::uint64_t births_ = 0;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;
 };

@@ -37,6 +37,12 @@ TEST(ProcStatus, HugeMemory) {
     EXPECT_FALSE(parse_huge_memory(bad)) << bad;
 }
 
+TEST(ProcStatus, PidNamespaces) {
+  EXPECT_EQ(pid_namespaces("Pid:\t7\nNSpid:\t7\nNSpgid:\t7\n"), 1U);
+  EXPECT_EQ(pid_namespaces("Pid:\t7\nNSpid:\t70\t7\n"), 2U);
+  EXPECT_EQ(pid_namespaces("Pid:\t7\n"), 0U) << "a kernel that does not tell";
+}
+
 TEST(ProcStatus, Refuses) {
   for (const char* bad : {"", "Name:\tx\n", "Uid:\n", "Uid:\t-1\t0\n", "Uid:\t4294967296\n",
                           "Uid:\tx\n", " Uid:\t0\n", "uid:\t0\n"})

@@ -159,8 +159,12 @@ TEST(Pass, LooksAgainAtOnceWhereMoreFollows) {
   EXPECT_EQ(world.look().plan, Plan{});
 }
 
-TEST(Pass, LooksAgainAtOnceWhereSomebodyWasBornMeanwhile) {
+class BirthsTold : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Pass, BirthsTold, ::testing::Bool());
+
+TEST_P(BirthsTold, LooksAgainAtOnceWhereSomebodyWasBornMeanwhile) {
   SandboxWorld world(Scenario{});
+  world.proc.tell_births(GetParam());
   world.boot();
   (void)world.pass();  // ignored: it makes the groups, which another look follows
   world.all_taken_back();
@@ -180,6 +184,29 @@ TEST(Pass, LooksAgainAtOnceWhereSomebodyWasBornMeanwhile) {
   ASSERT_NE(child, 0);
   EXPECT_GT(pass.rounds.size(), 1U);
   EXPECT_TRUE(world.tree.group_of(child, "v2").ends_with("/io"));
+}
+
+TEST(Pass, AsksNoOneForChildrenWhereNobodyWasBorn) {
+  const auto asked = [](bool told) {
+    SandboxWorld world(Scenario{});
+    world.proc.tell_births(told);
+    world.boot();
+    (void)world.pass();  // ignored: it makes the groups
+    world.all_taken_back();
+    world.confirm_after = milliseconds(20);
+    bool written = false;
+    unsigned children = 0;
+    world.tree.on_operation([&](const FakeWrite&) {
+      if (!std::exchange(written, true)) world.proc.clear_looks();
+      return 0;
+    });
+    EXPECT_EQ(world.pass().rounds.size(), 1U);
+    EXPECT_TRUE(written);
+    children += static_cast<unsigned>(world.proc.walked().size());
+    return children;
+  };
+  EXPECT_EQ(asked(true), 0U);
+  EXPECT_GT(asked(false), 0U);
 }
 
 TEST(Pass, WritesNothingInObserveMode) {

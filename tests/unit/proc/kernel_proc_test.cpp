@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include "kernel_proc_fixture.hpp"
 
@@ -39,6 +41,19 @@ TEST_F(KernelProcTest, AThreadIsThatOfItsProcess) {
   EXPECT_EQ(stat.comm, "CPU 0/KVM");
   EXPECT_EQ(proc->thread_stat(40, 31).error().code, ESRCH);
   EXPECT_EQ(proc->thread_stat(30, 40).error().code, ESRCH);
+}
+
+/// In a namespace below that of /proc the kernel counts others than those that are seen.
+TEST_F(KernelProcTest, BirthsAreThoseOfWhomProcShows) {
+  std::ofstream(fixture_.proc() + "/loadavg") << "0.20 0.18 0.12 1/80 11206\n";
+  EXPECT_EQ(open()->births(), std::nullopt) << "a kernel that does not tell namespaces";
+  fixture_.file(::getpid(), "status", "NSpid:\t70\t7\n");
+  EXPECT_EQ(open()->births(), std::nullopt);
+  fixture_.file(::getpid(), "status", "NSpid:\t7\n");
+  const auto proc = open();
+  EXPECT_EQ(proc->births(), 11206U);
+  std::ofstream(fixture_.proc() + "/loadavg") << "0.20 0.18 0.12 1/81 11207\n";
+  EXPECT_EQ(proc->births(), 11207U);
 }
 
 TEST_F(KernelProcTest, ATaskThatIsNotThereIsESRCH) {
