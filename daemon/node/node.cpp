@@ -35,11 +35,16 @@ void Node::changed(const SandboxId& id) {
   if (entry == nullptr || entry->rests_until <= now) return dirty(id, Due::change);
   entry->heard = entry->heard.value_or(now);
   if (entry->change_due) return;
-  entry->change_due = entry->rests_until;
-  turns.after(*entry->change_due, [this, id, at = *entry->change_due] {
-    const auto* waits = sandboxes.find(id);
-    if (waits != nullptr && waits->change_due == at) dirty(id, Due::change);
+  entry->change_due = turns.after(entry->rests_until, [this, id] {
+    auto* waits = sandboxes.find(id);
+    if (waits == nullptr) return;
+    waits->change_due.reset();
+    dirty(id, Due::change);
   });
+}
+
+void Node::forget_change(Entry& entry) {
+  if (const auto due = std::exchange(entry.change_due, std::nullopt)) turns.cancel(*due);
 }
 
 void Node::rest(Entry& entry, Instant rest) const {

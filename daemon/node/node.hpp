@@ -58,6 +58,8 @@ struct Node final {
   /// Root changed its files or its groups. Such things come together: what comes soon after a look
   /// is looked at at once, when the rest is over (see rest()).
   void changed(const SandboxId& id);
+  /// No look waits for its rest any more.
+  void forget_change(Entry& entry);
   /// It has been looked at. Where nothing tells of what happens it never rests.
   void rest(Entry& entry, Instant rest = kRest) const;
   /// A thread of this process was born, or named itself: if that is all, a glance will do, and

@@ -183,7 +183,7 @@ void Passes::hear_groups(const SandboxId& id, Entry& entry) {
   node_.follower->hear_groups();
   if (news) return;
   entry.news.reset();
-  entry.change_due.reset();
+  node_.forget_change(entry);
   node_.scheduler.covered(id);
 }
 
@@ -211,8 +211,9 @@ void Passes::tell(const SandboxId& id, Entry& entry, const PassResult& result) {
 }
 
 void Passes::forget(const SandboxId& id) {
-  const auto* entry = node_.sandboxes.find(id);
+  auto* entry = node_.sandboxes.find(id);
   if (entry == nullptr) return node_.waiters.forget(id);
+  node_.forget_change(*entry);
   const bool published = entry->published;
   node_.scheduler.forget(id);
   node_.recent.drop(id);

@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "daemon/node/scheduler.hpp"
+#include "daemon/node/timer.hpp"
 #include "measure/track.hpp"
 #include "model/fields.hpp"
 #include "model/ids.hpp"
@@ -42,11 +43,11 @@ struct Entry {
   bool placed_untold = false;             ///< all of it is in its place, and its vCPUs have not run
   std::optional<Instant> last_vcpu_took;  ///< from a vCPU's start until it was placed
   PassProgress so_far;                    ///< of a pass that is not finished
-  std::optional<Due> news;            ///< the most urgent since a part of what it goes by was read
-  std::optional<Instant> heard;       ///< of the first news since it was looked at
-  bool look_due = true;               ///< a glance at the threads will not do
-  Instant rests_until{0};             ///< see Node::changed
-  std::optional<Instant> change_due;  ///< a look that waits until then
+  std::optional<Due> news;          ///< the most urgent since a part of what it goes by was read
+  std::optional<Instant> heard;     ///< of the first news since it was looked at
+  bool look_due = true;             ///< a glance at the threads will not do
+  Instant rests_until{0};           ///< see Node::changed
+  std::optional<Timer> change_due;  ///< of a look that waits until then
   std::optional<Glance> glance;
   std::set<Pid> stirred;                 ///< processes whose threads were heard of since
   std::set<TaskKey> counted;             ///< vCPU threads that live and whose placing was counted

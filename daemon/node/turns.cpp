@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -19,7 +20,8 @@ constexpr Instant kTurnSlice = std::chrono::milliseconds(10);
 void Turns::arm() {
   const auto now = clock_.now();
   auto when = scheduler_.next_at(now);
-  if (!timers_.empty() && (!when || timers_.begin()->first < *when)) when = timers_.begin()->first;
+  if (!timers_.empty())
+    when = std::min(when.value_or(Instant::max()), timers_.begin()->first.first);
   if (when && *when <= now) {
     if (soon_) return;
     auto source = loop_.soon([this] { work(); });
@@ -57,14 +59,16 @@ void Turns::take(const Turn& turn) {
   scheduler_.charge(*turn.sandbox, turn.why, thread_cpu_time() - before, clock_.now());
 }
 
-void Turns::after(Instant when, std::function<void()> act) {
-  timers_.emplace(when, std::move(act));
+Timer Turns::after(Instant when, std::function<void()> act) {
+  const Timer timer{when, ++timers_made_};
+  timers_.emplace(timer, std::move(act));
   arm();
+  return timer;
 }
 
 void Turns::run_timers() {
   const auto now = clock_.now();
-  while (!timers_.empty() && timers_.begin()->first <= now) {
+  while (!timers_.empty() && timers_.begin()->first.first <= now) {
     const auto act = std::move(timers_.extract(timers_.begin()).mapped());
     guarded("a timer", act);
   }

@@ -4,6 +4,7 @@
 // time, so that the loop stays awake for new events.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "daemon/log.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/node/scheduler.hpp"
+#include "daemon/node/timer.hpp"
 
 namespace kcg {
 
@@ -25,7 +27,10 @@ class Turns final {
   void set_look(std::function<void(const SandboxId&, Due)> look) { look_ = std::move(look); }
   /// Something may be due now: the loop wakes us at once, or when the first timer runs out.
   void arm();
-  void after(Instant when, std::function<void()> act);
+  /// What it returns is good for cancel().
+  Timer after(Instant when, std::function<void()> act);
+  /// It need not wake anybody any more. One that has run out, or was cancelled, is none.
+  void cancel(const Timer& timer) { timers_.erase(timer); }
   /// What throws in here is told and over, and what comes after it is not.
   void guarded(const char* what, const std::function<void()>& act) const;
 
@@ -39,8 +44,9 @@ class Turns final {
   const Log& log_;
   Scheduler& scheduler_;
   std::function<void(const SandboxId&, Due)> look_;
-  std::multimap<Instant, std::function<void()>>
-      timers_;  ///< sandboxes have theirs in the scheduler
+  std::map<Timer, std::function<void()>>
+      timers_;  ///< sandboxes have most of theirs in the scheduler
+  std::uint64_t timers_made_ = 0;
   Source soon_;
   Source timer_;
   std::optional<Instant> timer_at_;
