@@ -32,6 +32,7 @@ struct Top {
 
 /// On v2 those of the whole threaded subtree, told by its top alone.
 constexpr const char* kProcesses = "cgroup.procs";
+constexpr const char* kType = "cgroup.type";
 constexpr const char* kControllers = "cgroup.controllers";
 constexpr const char* kEnabled = "cgroup.subtree_control";
 constexpr const char* kQuota = "cpu.cfs_quota_us";
@@ -45,7 +46,7 @@ Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm
   };
   if (top || !h.unified) add({kProcesses});
   if (h.unified) {
-    add({"cgroup.type"});
+    add({kType});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
     if (top) add({kEnabled});
     const bool listed = top || cls == ThreadClass::io || cls == ThreadClass::shim;
@@ -84,6 +85,14 @@ Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
   return files;
 }
 
+/// v2: whoever is in it the top of the threaded subtree lists.
+bool listed_above(const GroupRef& ref, const Observed& observed) {
+  if (ref.path.is_root()) return false;
+  const auto* top = observed.group({ref.hierarchy, ref.path.parent()});
+  const auto type = top == nullptr ? std::nullopt : top->file(kType);
+  return type && *type == "domain threaded";
+}
+
 /// Looks at single groups and remembers those that exist.
 class Looker final {
  public:
@@ -96,7 +105,7 @@ class Looker final {
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
     if (absent_.contains(ref)) return nullptr;
-    drop_unread(files);
+    drop_unread(ref, files);
     const auto seen = tree_.see(ref, files);
     if (!readable(seen)) {
       absent_.insert(ref);
@@ -166,8 +175,9 @@ class Looker final {
 
   /// A group of v2 has what the one above enables, which is read already as a rule.
   void add_controllers() {
+    if (depth_ == GroupDepth::ended) return;
     for (auto& [ref, state] : observed_.groups) {
-      const bool wanted = state.files.contains("cgroup.type") || state.files.contains(kEnabled);
+      const bool wanted = state.files.contains(kType) || state.files.contains(kEnabled);
       if (!wanted || state.files.contains(kControllers)) continue;
       const auto above = observed_.groups.find({ref.hierarchy, ref.path.parent()});
       const auto enabled =
@@ -226,10 +236,12 @@ class Looker final {
     return readable(mark) && (*mark || observed_.creation_recorded);
   }
 
-  /// Of one that has ended nothing is limited any more.
-  void drop_unread(Files& files) const {
+  /// Of one that has ended nothing is limited any more, and nothing enabled.
+  void drop_unread(const GroupRef& ref, Files& files) const {
     if (depth_ == GroupDepth::whole) return;
-    std::erase_if(files, [](const std::string& file) {
+    const bool listed = listed_above(ref, observed_) && !observed_.creation_recorded;
+    std::erase_if(files, [&](const std::string& file) {
+      if (file == kControllers || (listed && file == kType)) return true;
       return !file.starts_with("cgroup.") && !file.starts_with("memory.");
     });
   }
@@ -247,7 +259,7 @@ class Looker final {
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
   void read_above(const GroupRef& ref, Files files) {
     if (observed_.groups.contains(ref)) return;
-    drop_unread(files);
+    drop_unread(ref, files);
     auto& state = observed_.groups[ref];
     state.ref = ref;
     for (const auto& file : files) keep(state, file, tree_.read(ref, file));
@@ -269,7 +281,7 @@ class Looker final {
   void see_whether_occupied(const GroupRef& ref) {
     const auto it = observed_.groups.find(ref);
     if (!observed_.creation_recorded || it == observed_.groups.end() || it->second.mark) return;
-    const auto type = it->second.file("cgroup.type");
+    const auto type = it->second.file(kType);
     const bool threaded = type && *type == "threaded";
     const auto tasks = tree_.read(ref, threaded ? "cgroup.threads" : "cgroup.procs");
     const auto children = tree_.children(ref);
@@ -350,9 +362,8 @@ Inside inside_of(const CgroupTree& tree, Observed& observed) {
   for (const auto& [ref, state] : observed.groups) {
     const bool ours = state.mark && *state.mark == id.str();
     const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
-    const auto type = state.file("cgroup.type");
-    if (type && *type == "threaded") continue;  // its domain lists them
-    if (!ours && !scope) continue;
+    if ((!ours && !scope) || state.file(kType) == "threaded" || listed_above(ref, observed))
+      continue;
     const auto pids = pids_in(tree, state, observed);
     inside.all.insert(inside.all.end(), pids.begin(), pids.end());
     if (ours) inside.ours.insert(inside.ours.end(), pids.begin(), pids.end());

@@ -75,6 +75,28 @@ TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
   EXPECT_TRUE(world.marked_groups().empty());
 }
 
+/// Its top lists who is in any of them.
+TEST(Observe, OfOneThatHasEndedTheTopTellsOfAllThreads) {
+  SandboxWorld world(scenario(HierarchyMode::v2));
+  world.boot();
+  (void)world.pass();
+  const auto top = CgroupPath::parse(world.expected_sandbox_group()).value();
+  const auto vcpus = top.child("vcpu").value();
+  const auto has = [&](const CgroupPath& group, const char* file) {
+    return world.observe().groups.at({"v2", group}).files.contains(file);
+  };
+  EXPECT_TRUE(has(vcpus, "cgroup.type"));
+  EXPECT_TRUE(has(top, "cgroup.controllers"));
+  world.end_all();
+  EXPECT_TRUE(has(top, "cgroup.type"));
+  EXPECT_TRUE(has(top, "cgroup.procs"));
+  EXPECT_FALSE(has(vcpus, "cgroup.type"));
+  EXPECT_FALSE(has(top, "cgroup.controllers"));
+  EXPECT_TRUE(world.observe().unread_processes.empty());
+  (void)world.pass();
+  EXPECT_TRUE(world.marked_groups().empty());
+}
+
 /// Its shim may be found by what only a look tells.
 TEST(Observe, OneThatLivesAgainIsSeenWhole) {
   SandboxWorld world(scenario(HierarchyMode::v1));
