@@ -236,6 +236,7 @@ Status KernelTree::make(const GroupRef& group) {
   const auto made = parent != nullptr ? parent->make(std::string(group.path.name()))
                                       : (*top)->make(group.path.relative());
   if (!made) return fail_group(made.error().code, group, "mkdir");
+  last_made_ = group;
   return {};
 }
 
@@ -275,6 +276,7 @@ Status KernelTree::set_mark(const GroupRef& group, std::string_view id) {
   const int code = errno_of(
       [&] { return ::fsetxattr((*dir)->fd(), kMarkAttribute, value.data(), value.size(), 0); });
   if (code != 0) return fail_group(code, group, what);
+  if (std::exchange(last_made_, std::nullopt) == group) return {};  // it has no other one
   // Best effort: it does not count beside the other one.
   (void)::fremovexattr((*dir)->fd(), kEarlierMarkAttribute);  // ignored: mostly there is none
   return {};

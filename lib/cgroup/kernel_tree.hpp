@@ -63,6 +63,7 @@ class KernelTree final : public CgroupTree {
   std::string run_root_;
   std::map<HierarchyName, Dir> roots_;
   int first_not_held_ = first_for_looks();  ///< descriptor
+  std::optional<GroupRef> last_made_;       ///< and not marked yet
   mutable bool holding_ = false;
   mutable std::map<GroupRef, std::shared_ptr<const Dir>> held_;
 };
