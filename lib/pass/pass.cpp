@@ -200,7 +200,8 @@ class Line final {
   }
 
   /// A process that was born before its parent was moved is where the parent was, and no event
-  /// tells of it. Where groups were made a look follows anyway.
+  /// tells of it. Where groups were made a look follows anyway. A fork that had its number before
+  /// the look and is listed only behind it is not noticed here: the resync finds it.
   [[nodiscard]] bool nobody_was_born(const Round& seen) const {
     if (births_ && births_ == world_.proc.births()) return true;
     std::set<Pid> known, moved;
