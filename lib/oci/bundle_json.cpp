@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "oci/json_view.hpp"
+#include "oci/parse_json.hpp"
 #include "oci/resources_json.hpp"
 
 namespace kcg {
@@ -211,7 +212,7 @@ Bundle read_bundle(const JsonView& top, const BundleOrigin& origin) {
 
 Result<Bundle> parse_bundle(std::string_view json, const BundleOrigin& origin) {
   const auto where = origin.directory + "/config.json";
-  const auto value = parse_json(json);
+  const auto value = parse_json(json, {"annotations", "linux.cgroupsPath", "linux.resources"});
   if (!value) return forward(value.error(), where);
   JsonProblem problem;
   auto bundle = read_bundle(JsonView(*value, problem), origin);

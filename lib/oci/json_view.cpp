@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oci/json_view.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -12,40 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kDeepest = 64;
-
-/// Nesting of a text before it is parsed; exact for valid JSON, enough for the rest.
-bool too_deep(std::string_view text) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') quoted = !quoted;
-    if (quoted) {
-      if (c == '\\') ++i;
-      continue;
-    }
-    if ((c == '{' || c == '[') && ++depth > kDeepest) return true;
-    if ((c == '}' || c == ']') && depth > 0) --depth;
-  }
-  return false;
-}
-
 std::string wrong(const json& value, std::string_view wanted) {
   const auto text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   return fmt::format("{}, not {}", escaped(text), wanted);
 }
 
 }  // namespace
-
-Result<json> parse_json(std::string_view text) {
-  if (too_deep(text)) return fail(0, "nested more than {} levels deep", kDeepest);
-  try {
-    return json::parse(text);
-  } catch (const json::exception& error) {
-    return fail(0, "not JSON: {}", escaped(error.what(), 200));
-  }
-}
 
 void JsonProblem::add(std::string_view key, std::string_view what) {
   if (text.empty()) text = fmt::format("{}: {}", escaped(key, 256), what);

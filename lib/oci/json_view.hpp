@@ -3,8 +3,7 @@
 // Strict reading of JSON objects (L2). nlohmann's own get<int>() turns -1 into 4294967295, 1.9 into
 // 1 and true into 1, and what 1e32 becomes is not defined, so every value is read through here. The
 // first problem is kept and named by its dotted key; reading goes on with "absent", so callers
-// check once, at the end. As in Go, which writes these files: null is absent, and of equal keys the
-// last one counts.
+// check once, at the end. As in Go, which writes these files: null is absent.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.hpp"
-
 namespace kcg {
-
-/// Parses a whole text, nested at most 64 levels deep.
-[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text);
 
 /// Value: the first thing that was wrong; empty while all is well.
 struct JsonProblem {

@@ -7,6 +7,7 @@
 
 #include "oci/bundle_json.hpp"
 #include "oci/json_view.hpp"
+#include "oci/parse_json.hpp"
 #include "oci/resources_json.hpp"
 
 namespace kcg {
@@ -60,7 +61,13 @@ KataState read_rs(const JsonView& top) {
 }  // namespace
 
 Result<KataState> parse_kata_state(std::string_view json, bool go) {
-  const auto value = parse_json(json);
+  const auto value =
+      go ? parse_json(json, {"State", "Config.SandboxCgroupOnly", "Config.EnableVCPUsPinning",
+                             "Config.HypervisorType", "Config.HypervisorConfig.MemorySize",
+                             "HypervisorState.Type", "HypervisorState.HotpluggedMemory",
+                             "Config.ContainerConfigs.ID", "Config.ContainerConfigs.Resources"})
+         : parse_json(json, {"resource.cgroup_state", "hypervisor.hypervisor_type",
+                             "hypervisor.config.default_memory"});
   if (!value) return forward(value.error());
   JsonProblem problem;
   const JsonView top(*value, problem);
@@ -70,7 +77,7 @@ Result<KataState> parse_kata_state(std::string_view json, bool go) {
 }
 
 Result<std::string> parse_container_state(std::string_view json) {
-  const auto value = parse_json(json);
+  const auto value = parse_json(json, {"State"});
   if (!value) return forward(value.error());
   JsonProblem problem;
   const auto state = JsonView(*value, problem).text("State");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "oci/bundle_json.hpp"
+#include "oci/parse_json.hpp"
 #include "require.hpp"
 
 namespace {
@@ -22,10 +25,23 @@ void check(const Bundle& bundle, const BundleOrigin& origin) {
     require(bundle.engine != Engine::containerd, "the root selects the engine");
 }
 
+/// The library's own reading of the same text tells.
+void check_reading(std::string_view text) {
+  const auto all = parse_json(text);
+  const auto known = nlohmann::json::parse(text, nullptr, false);
+  if (all) require(*all == known, "a text is read as the library does");
+  const auto some = parse_json(text, {"annotations"});
+  require(all.has_value() == some.has_value(), "what is wanted makes no text good or bad");
+  if (some && some->is_object() && known.contains("annotations") &&
+      known["annotations"].is_object())
+    require((*some)["annotations"] == known["annotations"], "what is wanted is there");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using Root = BundleOrigin::Root;
+  check_reading(text_of(data, size));
   for (const auto root : {Root::containerd, Root::crio, Root::any}) {
     const BundleOrigin origin{root, "k8s.io", "5e1f", "/run/bundles/5e1f"};
     const auto bundle = parse_bundle(text_of(data, size), origin);

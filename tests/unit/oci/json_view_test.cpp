@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "oci/parse_json.hpp"
+
 namespace kcg {
 namespace {
 
@@ -128,27 +130,6 @@ TEST(JsonView, ProblemsOfAPartCanBeKeptApart) {
   });
   EXPECT_EQ(whole, "");
   EXPECT_EQ(apart.text, "a.b: 1, not a string");
-}
-
-TEST(ParseJson, Refuses) {
-  for (const char* bad : {"", " ", "{", "{}x", "{'a':1}", "{\"a\":1,}", "{\"a\":\"\xff\"}", "nul"})
-    EXPECT_FALSE(parse_json(bad)) << bad;
-  const auto error = parse_json("{\"a\":\x01}").error().text;
-  EXPECT_EQ(error.find("not JSON: "), 0U) << error;
-  EXPECT_EQ(error.find('\x01'), std::string::npos) << "raw bytes must not reach a log";
-}
-
-TEST(ParseJson, BoundsTheDepth) {
-  const auto nested = [](std::size_t n) { return std::string(n, '[') + std::string(n, ']'); };
-  EXPECT_TRUE(parse_json(nested(64)));
-  EXPECT_FALSE(parse_json(nested(65)));
-  EXPECT_FALSE(parse_json(std::string(1'000'000, '[')));
-  EXPECT_FALSE(parse_json(std::string(1'000'000, '{')));
-  EXPECT_TRUE(parse_json(fmt::format("[\"{}\"]", std::string(1000, '['))));
-  EXPECT_TRUE(parse_json(fmt::format(R"(["\"{}"])", std::string(1000, '[')))) << "escaped quote";
-  std::string wide = "[";
-  for (int i = 0; i < 1000; ++i) wide += "[],";
-  EXPECT_TRUE(parse_json(wide + "[]]"));
 }
 
 }  // namespace
