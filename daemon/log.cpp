@@ -65,11 +65,10 @@ void print_line(LogLevel level, std::string_view text) {
 
 void Log::say(LogLevel level, std::string_view text, const Fields& fields) const {
   if (!enabled(level)) return;
-  const auto clean = printable_lines(text);
   if (log_target() == "journal")
-    to_journal(level, clean, fields);
+    to_journal(level, printable_lines(text), fields);
   else
-    print_line(level, clean);
+    print_line(level, text);
 }
 
 Log::Fields Log::fields_of(const std::string& sandbox) const {

@@ -39,7 +39,11 @@ std::string hexed(std::string_view bytes) {
 std::string clean(std::string_view text, bool keep_lines) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
+  for (std::size_t at = 0;;) {
+    const auto plain = plain_end(text, at);
+    out += text.substr(at, plain - at);
+    at = plain;
+    if (at == text.size()) return out;
     const auto length = utf8_length(text, at);
     const auto character = text.substr(at, length == 0 ? 1 : length);
     const bool line = keep_lines && character == "\n";
@@ -47,7 +51,6 @@ std::string clean(std::string_view text, bool keep_lines) {
     out += good ? std::string(character) : hexed(character);
     at += character.size();
   }
-  return out;
 }
 
 }  // namespace

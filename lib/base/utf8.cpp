@@ -37,6 +37,11 @@ unsigned byte_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
+std::size_t plain_end(std::string_view bytes, std::size_t at) {
+  while (at < bytes.size() && between(byte_at(bytes, at), 0x20, 0x7e)) ++at;
+  return at;
+}
+
 std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   const Shape shape = shape_of(byte_at(bytes, at));
   if (!shape.good || bytes.size() - at <= shape.more) return 0;
@@ -51,12 +56,15 @@ std::size_t utf8_length(std::string_view bytes, std::size_t at) {
 std::string valid_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
-  for (std::size_t at = 0; at < bytes.size();) {
+  for (std::size_t at = 0;;) {
+    const auto plain = plain_end(bytes, at);
+    out += bytes.substr(at, plain - at);
+    at = plain;
+    if (at == bytes.size()) return out;
     const std::size_t length = utf8_length(bytes, at);
     out += length > 0 ? bytes.substr(at, length) : kReplacement;
     at += length > 0 ? length : 1;
   }
-  return out;
 }
 
 }  // namespace kcg

@@ -14,6 +14,9 @@ namespace kcg {
 /// becomes U+FFFD. Applying it twice equals applying it once.
 [[nodiscard]] std::string valid_utf8(std::string_view bytes);
 
+/// Where the printable ASCII ends that begins at `at`: `at` itself where there is none.
+[[nodiscard]] std::size_t plain_end(std::string_view bytes, std::size_t at);
+
 /// Length of the well-formed character at `at`; 0 if there is none, or it is NUL.
 [[nodiscard]] std::size_t utf8_length(std::string_view bytes, std::size_t at);
 

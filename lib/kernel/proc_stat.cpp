@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/proc_stat.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -14,15 +15,17 @@ namespace {
 constexpr std::size_t kState = 3, kPpid = 4, kFlags = 9, kUtime = 14, kStime = 15, kStart = 22,
                       kGuest = 43;
 
+bool ends_a_word(char c) { return c == ' ' || c == '\n'; }
+
 /// The words behind the name, by their number in proc(5). No allocation: called per thread.
 class Fields {
  public:
   explicit Fields(std::string_view text) {
     while (count_ < words_.size() && !text.empty()) {
-      const auto end = text.find_first_of(" \n");
-      const auto word = text.substr(0, end);
-      if (!word.empty()) words_.at(count_++) = word;
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+      const auto* end = std::find_if(text.begin(), text.end(), ends_a_word);
+      const auto length = static_cast<std::size_t>(end - text.begin());
+      if (length > 0) words_.at(count_++) = text.substr(0, length);
+      text.remove_prefix(std::min(length + 1, text.size()));
     }
   }
   [[nodiscard]] bool complete() const { return count_ == words_.size(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 
 #include "base/text.hpp"
 
@@ -16,6 +17,12 @@ bool alnum(char c) {
 }
 
 constexpr std::size_t kLongestPath = 4095;
+
+/// Of a path, which has one. Asked of each path in each look: rfind() goes byte by byte.
+std::size_t last_slash(std::string_view path) {
+  const auto* at = static_cast<const char*>(::memrchr(path.data(), '/', path.size()));
+  return static_cast<std::size_t>(at - path.data());
+}
 
 /// Controllers whose files the kernel puts into a group's directory ("memory.max", ...).
 constexpr std::array<std::string_view, 19> kKernelPrefixes = {
@@ -97,13 +104,13 @@ const std::string& CgroupPath::str() const {
 
 CgroupPath CgroupPath::parent() const {
   const auto& text = str();
-  const auto slash = text.rfind('/');
+  const auto slash = last_slash(text);
   return slash == 0 ? CgroupPath() : CgroupPath(text.substr(0, slash));
 }
 
 std::string_view CgroupPath::name() const {
   const std::string_view text = str();
-  return text.substr(text.rfind('/') + 1);
+  return text.substr(last_slash(text) + 1);
 }
 
 bool CgroupPath::within(const CgroupPath& above) const {
