@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/utf8.hpp"
@@ -46,13 +47,13 @@ Json condition(const Condition& condition) {
   return object;
 }
 
-std::string document(const std::vector<Json>& entries, bool one) {
+std::string document(std::vector<Json> entries, bool one) {
   Json top;
   top["version"] = 1;
   if (one && entries.size() == 1)
-    top.update(entries.front());
+    for (auto& [key, value] : entries.front().items()) top[key] = std::move(value);
   else
-    top["sandboxes"] = entries;
+    top["sandboxes"] = std::move(entries);
   return top.dump(2) + "\n";
 }
 

@@ -31,7 +31,7 @@ void put_known(Json& object, const char* key, std::string_view value);
 [[nodiscard]] Json condition(const Condition& condition);
 
 /// {"version":1} and the fields of the one entry, or {"version":1,"sandboxes":[entries]}.
-[[nodiscard]] std::string document(const std::vector<Json>& entries, bool one);
+[[nodiscard]] std::string document(std::vector<Json> entries, bool one);
 
 /// One object of a document, read key by key; what is wrong first is remembered.
 class Reader final {

@@ -114,7 +114,7 @@ Result<SandboxHistory> history_from(const Json& object) {
 std::string history_document(const std::vector<SandboxHistory>& histories, bool one) {
   std::vector<Json> entries;
   for (const auto& history : histories) entries.push_back(history_json(history));
-  return json_parts::document(entries, one);
+  return json_parts::document(std::move(entries), one);
 }
 
 std::string with_events(const std::string& show_document, const SandboxHistory& history) {

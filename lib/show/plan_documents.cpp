@@ -2,6 +2,7 @@
 #include "show/plan_documents.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "show/documents_json.hpp"
 
@@ -133,7 +134,7 @@ Json explain_json(const Planned& planned) {
 std::string all_of(const std::vector<Planned>& sandboxes, bool one, Json (*make)(const Planned&)) {
   std::vector<Json> entries;
   for (const auto& planned : sandboxes) entries.push_back(make(planned));
-  return json_parts::document(entries, one);
+  return json_parts::document(std::move(entries), one);
 }
 
 }  // namespace

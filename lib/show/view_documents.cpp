@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "show/view_documents.hpp"
 
+#include <utility>
+
 #include "base/clock.hpp"
 #include "show/amiss.hpp"
 #include "show/documents_json.hpp"
@@ -187,7 +189,7 @@ Json tree_json(const SandboxView& view) {
 std::string list_document(const std::vector<SandboxView>& views) {
   std::vector<Json> entries;
   for (const auto& view : views) entries.push_back(overview(view));
-  return json_parts::document(entries, false);
+  return json_parts::document(std::move(entries), false);
 }
 
 std::string show_document(const SandboxView& view) {
@@ -197,7 +199,7 @@ std::string show_document(const SandboxView& view) {
 std::string tree_document(const std::vector<SandboxView>& views, bool one) {
   std::vector<Json> entries;
   for (const auto& view : views) entries.push_back(tree_json(view));
-  return json_parts::document(entries, one);
+  return json_parts::document(std::move(entries), one);
 }
 
 std::string threads_document(const SandboxView& view) {
