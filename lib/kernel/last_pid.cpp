@@ -5,9 +5,9 @@
 
 namespace kcg {
 
-std::optional<std::uint64_t> last_pid(std::string_view loadavg) {
+std::optional<Pid> last_pid(std::string_view loadavg) {
   const auto fields = words(loadavg);
-  return fields.size() == 5 ? parse_u64(fields.back()) : std::nullopt;
+  return fields.size() == 5 ? parse_pid(fields.back()) : std::nullopt;
 }
 
 }  // namespace kcg

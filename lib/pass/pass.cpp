@@ -32,6 +32,8 @@ constexpr unsigned kMostBreaks = 32;
 constexpr Instant kLongestTurn = std::chrono::milliseconds(40);
 /// The VMM of so young a shim has few threads yet.
 constexpr Instant kFewThreads = std::chrono::seconds(2);
+/// More births than this are not compared with what was seen.
+constexpr Pid kFewBirths = 64;
 constexpr Instant kFirstDelay = std::chrono::seconds(1);
 constexpr Instant kLongestDelay = std::chrono::minutes(5);
 
@@ -100,7 +102,7 @@ class Line final {
       // Not where a part was read before: what changes behind it is looked at again.
       if (order_.about_to_look && result_.so_far.reading == Instant(0)) order_.about_to_look();
       // Unknown where a part was read in an earlier turn.
-      births_ = result_.so_far.reading == Instant(0) ? world_.proc.births() : std::nullopt;
+      last_born_ = result_.so_far.reading == Instant(0) ? world_.proc.last_born() : std::nullopt;
       if (!read_ahead()) {
         result_.unfinished = true;
         break;
@@ -199,11 +201,27 @@ class Line final {
            (creates_groups(seen.plan) || nobody_was_born(seen));
   }
 
+  /// Whoever was born since the look began is a process or a thread that it has seen.
+  [[nodiscard]] bool all_born_since_are_of(const Observed& observed) const {
+    const auto last = last_born_ ? world_.proc.last_born() : std::nullopt;
+    if (!last || *last < *last_born_ || *last - *last_born_ > kFewBirths) return false;
+    const auto seen = [&](Pid task) {
+      return std::any_of(
+          observed.processes.begin(), observed.processes.end(), [&](const auto& one) {
+            return std::any_of(one.threads.begin(), one.threads.end(),
+                               [&](const auto& thread) { return thread.facts.key.pid == task; });
+          });
+    };
+    for (Pid born = *last_born_ + 1; born <= *last; ++born)
+      if (!seen(born)) return false;
+    return true;
+  }
+
   /// A process that was born before its parent was moved is where the parent was, and no event
   /// tells of it. Where groups were made a look follows anyway. A fork that had its number before
   /// the look and is listed only behind it is not noticed here: the resync finds it.
   [[nodiscard]] bool nobody_was_born(const Round& seen) const {
-    if (births_ && births_ == world_.proc.births()) return true;
+    if (all_born_since_are_of(seen.observed)) return true;
     std::set<Pid> known, moved;
     for (const auto& process : seen.observed.processes) known.insert(process.facts.key.pid);
     for (const auto& step : seen.plan.steps)
@@ -254,9 +272,9 @@ class Line final {
   const PassWorld& world_;
   const PassOrder& order_;
   Record record_;
-  std::vector<TaskKey> ahead_;           ///< read ahead for the next look
-  std::optional<std::uint64_t> births_;  ///< before the look; nullopt: unknown
-  bool groups_hold_;                     ///< those of the last look will do for the next
+  std::vector<TaskKey> ahead_;    ///< read ahead for the next look
+  std::optional<Pid> last_born_;  ///< before the look; nullopt: unknown
+  bool groups_hold_;              ///< those of the last look will do for the next
   Instant until_{};
   PassResult result_;
 };

@@ -94,7 +94,7 @@ Result<ProcStat> KernelProc::task_stat(Pid pid, Pid tid) {
   return parse_proc_stat(*text);
 }
 
-std::optional<std::uint64_t> KernelProc::births() {
+std::optional<Pid> KernelProc::last_born() {
   if (!births_) return std::nullopt;
   const auto text = read_kernel_again(births_.get());
   return text ? last_pid(*text) : std::nullopt;

@@ -64,7 +64,7 @@ class KernelProc final : public ProcView {
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
   /// The id that was given last, as the kernel tells it to whom /proc shows all that there are.
-  [[nodiscard]] std::optional<std::uint64_t> births() override;
+  [[nodiscard]] std::optional<Pid> last_born() override;
   void forget(Pid pid) override;
   void forget_all_but(const std::vector<Pid>& living) override;
 

@@ -96,9 +96,10 @@ class ProcView {
   /// debugfs at all.
   [[nodiscard]] virtual Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                                    const std::vector<ThreadFacts>& threads) = 0;
-  /// What changes with each birth of a process or a thread on the node: where two answers are the
-  /// same nobody was born between them. nullopt: unknown.
-  [[nodiscard]] virtual std::optional<std::uint64_t> births() = 0;
+  /// The process or thread of the node that was born last. Ids are given one after the other:
+  /// between two answers nobody was born but the ids behind the first up to the second. nullopt:
+  /// unknown.
+  [[nodiscard]] virtual std::optional<Pid> last_born() = 0;
   /// Drops what is kept about a pid (it executed a program, or ended).
   virtual void forget(Pid pid) = 0;
   /// Drops what is kept about all processes but these; `living` as pids() gives it.

@@ -93,17 +93,20 @@ TEST_P(Tasks, AreSeenAsTheyAreNow) {
   EXPECT_EQ(code(proc().thread_stat(world_->parent(), process.tids[1])), ESRCH);
 }
 
-TEST_P(Tasks, ThatAreBornAreCounted) {
-  const auto born = [this](unsigned threads) {
-    const auto before = proc().births();
-    if (threads > 0) (void)world_->spawn(threads);
-    return before != proc().births();
-  };
-  EXPECT_TRUE(proc().births());
-  EXPECT_TRUE(born(1));
-  bool quiet = false;  // others are born on a real node, but not all the time
-  for (int i = 0; i < 10'000 && !quiet; ++i) quiet = !born(0);
+/// Others are born on a real node, but not all the time.
+TEST_P(Tasks, ThatWereBornLastAreTold) {
+  ASSERT_TRUE(proc().last_born());
+  bool quiet = false;
+  for (int i = 0; i < 10'000 && !quiet; ++i) quiet = proc().last_born() == proc().last_born();
   EXPECT_TRUE(quiet);
+  bool told = false;
+  for (int i = 0; i < 100 && !told; ++i) {
+    const auto before = *proc().last_born();
+    const auto process = world_->spawn(2);
+    const auto all = {process.pid, process.tids[1]};
+    told = proc().last_born() == std::max(all) && before + 2 == std::max(all);
+  }
+  EXPECT_TRUE(told) << "one after the other, the last one of them";
 }
 
 TEST_P(Tasks, AreBounded) {

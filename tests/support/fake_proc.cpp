@@ -86,6 +86,7 @@ Result<ProcFacts> FakeProc::facts(Pid pid) {
 Result<std::vector<Pid>> FakeProc::children(Pid pid) {
   if (const int code = fault()) return unreadable(pid, code);
   walked_.insert(pid);
+  if (const auto happens = std::exchange(meanwhile_, {})) happens();
   if (!processes_.contains(pid)) return no_task(pid);
   std::vector<Pid> found;
   for (const auto& [child, facts] : processes_)
@@ -183,7 +184,7 @@ void FakeProc::start_as(Pid pid, Pid parent, const Program& program) {
 }
 
 void FakeProc::add(Pid pid, Pid tid, const std::string& comm) {
-  ++births_;
+  last_born_ = tid;
   OneThread thread;
   thread.pid = pid;
   thread.facts.key = {tid, next_start_++};

@@ -55,8 +55,8 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<std::uint64_t> huge_memory(Pid pid) override;
   [[nodiscard]] Result<std::vector<Mapping>> mappings(const TaskKey& process,
                                                       bool resident) override;
-  [[nodiscard]] std::optional<std::uint64_t> births() override {
-    return births_told_ ? std::optional(births_) : std::nullopt;
+  [[nodiscard]] std::optional<Pid> last_born() override {
+    return births_told_ ? std::optional(last_born_) : std::nullopt;
   }
   void forget(Pid) override {}
   void forget_all_but(const std::vector<Pid>& living) override { kept_ = living; }
@@ -88,6 +88,8 @@ class FakeProc final : public ProcView {
     looked_at_.clear();
     walked_.clear();
   }
+  /// Happens once, while children are read next.
+  void meanwhile(std::function<void()> happens) { meanwhile_ = std::move(happens); }
   /// To change anything else.
   [[nodiscard]] ProcFacts& process(Pid pid) { return processes_.at(pid); }
   [[nodiscard]] ThreadFacts& thread(Pid tid) { return threads_.at(tid).facts; }
@@ -106,7 +108,7 @@ class FakeProc final : public ProcView {
   /// KVM's debugfs: tids of a VMM's vCPUs in order, 0 = has not run yet.
   void set_vcpus(Pid vmm, const std::vector<Pid>& tids);
   void set_debugfs(bool mounted) { debugfs_ = mounted; }
-  /// Whether births() has an answer.
+  /// Whether last_born() has an answer.
   void tell_births(bool told) { births_told_ = told; }
   /// The thread sleeps in KVM_RUN.
   void set_vcpu_ioctl(Pid tid) { in_ioctl_.insert(tid); }
@@ -133,9 +135,10 @@ class FakeProc final : public ProcView {
   ThreadsAhead ahead_{2};
   std::optional<std::vector<Pid>> kept_;
   std::set<Pid> looked_at_, walked_;
+  std::function<void()> meanwhile_;
   bool debugfs_ = true;
   bool births_told_ = true;
-  std::uint64_t births_ = 0;
+  Pid last_born_ = 0;
   Pid next_pid_ = 100;
   std::uint64_t next_start_ = 1000;
 };

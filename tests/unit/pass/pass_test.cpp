@@ -207,6 +207,32 @@ TEST(Pass, AsksNoOneForChildrenWhereNobodyWasBorn) {
   EXPECT_GT(asked(false), 0U);
 }
 
+/// A VMM starts its threads while it is looked at.
+TEST(Pass, AsksNoOneForChildrenWhereTheLookHasSeenWhoWasBorn) {
+  const auto asked = [](bool others) {
+    SandboxWorld world(Scenario{});
+    world.boot();
+    (void)world.pass();  // ignored: it makes the groups
+    world.all_taken_back();
+    world.confirm_after = milliseconds(20);
+    world.proc.meanwhile([&] {
+      (void)world.proc.add_thread(world.vmm, "");
+      if (others) (void)world.proc.start(1, {"sleep", "/bin/sleep", {"sleep", "1"}});
+      (void)world.proc.add_thread(world.vmm, "");
+    });
+    bool written = false;
+    world.tree.on_operation([&](const FakeWrite&) {
+      if (!std::exchange(written, true)) world.proc.clear_looks();
+      return 0;
+    });
+    EXPECT_EQ(world.pass().rounds.size(), 1U);
+    EXPECT_TRUE(written);
+    return world.proc.walked().size();
+  };
+  EXPECT_EQ(asked(false), 0U);
+  EXPECT_GT(asked(true), 0U);
+}
+
 TEST(Pass, WritesNothingInObserveMode) {
   Scenario scenario;
   scenario.config.mode = Mode::observe;

@@ -46,14 +46,14 @@ TEST_F(KernelProcTest, AThreadIsThatOfItsProcess) {
 /// In a namespace below that of /proc the kernel counts others than those that are seen.
 TEST_F(KernelProcTest, BirthsAreThoseOfWhomProcShows) {
   std::ofstream(fixture_.proc() + "/loadavg") << "0.20 0.18 0.12 1/80 11206\n";
-  EXPECT_EQ(open()->births(), std::nullopt) << "a kernel that does not tell namespaces";
+  EXPECT_EQ(open()->last_born(), std::nullopt) << "a kernel that does not tell namespaces";
   fixture_.file(::getpid(), "status", "NSpid:\t70\t7\n");
-  EXPECT_EQ(open()->births(), std::nullopt);
+  EXPECT_EQ(open()->last_born(), std::nullopt);
   fixture_.file(::getpid(), "status", "NSpid:\t7\n");
   const auto proc = open();
-  EXPECT_EQ(proc->births(), 11206U);
+  EXPECT_EQ(proc->last_born(), 11206);
   std::ofstream(fixture_.proc() + "/loadavg") << "0.20 0.18 0.12 1/81 11207\n";
-  EXPECT_EQ(proc->births(), 11207U);
+  EXPECT_EQ(proc->last_born(), 11207);
 }
 
 TEST_F(KernelProcTest, ATaskThatIsNotThereIsESRCH) {
