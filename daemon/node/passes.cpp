@@ -21,7 +21,7 @@ constexpr Instant kPassSlice = std::chrono::milliseconds(10);
 /// Nothing in files or memory says that this is Kata's: a runc pod, never looked at further.
 bool ignorable(const Record& record, const Assembled& assembled) {
   return record.trusted.empty() && record.shim_candidates.empty() && record.found_groups.empty() &&
-         !record.ended && !kata_proof(assembled.inputs);
+         !record.ended && !proves_kata(assembled.inputs);
 }
 
 /// Its shim runs, and no VMM of it has been seen yet.

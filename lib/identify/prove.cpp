@@ -247,7 +247,7 @@ std::optional<std::string> shim_problem(const ProcFacts& facts, const SandboxInp
   if (facts.kernel_thread) return "it is a kernel thread";
   if (inputs.registration && inputs.registration->shim == facts.key) return std::nullopt;
   if (!inputs.bundle) return "there is no bundle to compare it with";
-  return bundle_shim_problem(facts, *inputs.bundle, kata_proof(inputs).has_value());
+  return bundle_shim_problem(facts, *inputs.bundle, proves_kata(inputs));
 }
 
 std::vector<Process> prove(const SandboxInputs& inputs, const std::vector<ProcFacts>& candidates,

@@ -120,14 +120,12 @@ Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
   return out;
 }
 
-std::optional<std::string> kata_proof(const SandboxInputs& inputs) {
-  if (inputs.registration) return "registered over D-Bus";
-  if (inputs.bundle && names_kata_shim(inputs.bundle->shim_binary))
-    return "its bundle names the shim " + escaped(inputs.bundle->shim_binary, 256);
+bool proves_kata(const SandboxInputs& inputs) {
+  if (inputs.registration) return true;
+  if (inputs.bundle && names_kata_shim(inputs.bundle->shim_binary)) return true;
   // State of an ended Kata sandbox may outlive it, and an id may be used again by another runtime.
-  if (inputs.bundle && names_other_shim(inputs.bundle->shim_binary)) return std::nullopt;
-  if (inputs.kata) return "Kata keeps state for it";
-  return std::nullopt;
+  if (inputs.bundle && names_other_shim(inputs.bundle->shim_binary)) return false;
+  return inputs.kata.has_value();
 }
 
 bool names_kata_shim(std::string_view executable) {

@@ -32,9 +32,9 @@ struct Assembled {
 [[nodiscard]] Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
                                  const std::optional<std::string>& preferred_ns = std::nullopt);
 
-/// Why this is certainly Kata's without looking at processes; nullopt: no proof in the inputs.
-/// Proofs: Kata state, shim-binary-path naming containerd-shim-kata*, a registration.
-[[nodiscard]] std::optional<std::string> kata_proof(const SandboxInputs& inputs);
+/// Whether this is certainly Kata's without looking at processes: by Kata's state, a
+/// shim-binary-path that names containerd-shim-kata*, or a registration.
+[[nodiscard]] bool proves_kata(const SandboxInputs& inputs);
 
 /// True for ".../containerd-shim-kata-v2" and other names that start with containerd-shim-kata.
 [[nodiscard]] bool names_kata_shim(std::string_view executable);

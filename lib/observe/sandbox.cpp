@@ -87,7 +87,7 @@ Observed hearsay(const Host& host, const Assembled& assembled) {
   observed.inputs = assembled.inputs;
   observed.cgroups_path = cgroups_path_of(assembled.inputs);
   observed.conditions = assembled.conditions;
-  observed.proven_kata = kata_proof(assembled.inputs).has_value();
+  observed.proven_kata = proves_kata(assembled.inputs);
   return observed;
 }
 

@@ -141,35 +141,35 @@ TEST(Recognise, KataProof) {
   const struct {
     const char* name;
     SandboxInputs inputs;
-    const char* proof;  ///< part of the text, "" = none
+    bool proven;
   } rows[] = {
-      {"nothing", with([](SandboxInputs&) {}), ""},
+      {"nothing", with([](SandboxInputs&) {}), false},
       {"a handler proves nothing", with([](SandboxInputs& in) { in.bundle->handler = "kata"; }),
-       ""},
-      {"a pid file proves nothing", with([](SandboxInputs& in) { in.bundle->shim_pid = 7; }), ""},
-      {"Kata's state", with([](SandboxInputs& in) { in.kata = KataState(); }), "Kata keeps state"},
+       false},
+      {"a pid file proves nothing", with([](SandboxInputs& in) { in.bundle->shim_pid = 7; }),
+       false},
+      {"Kata's state", with([](SandboxInputs& in) { in.kata = KataState(); }), true},
       {"the shim's path",
        with([](SandboxInputs& in) { in.bundle->shim_binary = "/opt/bin/containerd-shim-kata-v2"; }),
-       "/opt/bin/containerd-shim-kata-v2"},
+       true},
       {"runc's path",
-       with([](SandboxInputs& in) { in.bundle->shim_binary = "/b/containerd-shim-runc-v2"; }), ""},
+       with([](SandboxInputs& in) { in.bundle->shim_binary = "/b/containerd-shim-runc-v2"; }),
+       false},
       {"runc's path and old state of Kata", with([](SandboxInputs& in) {
          in.bundle->shim_binary = "/b/containerd-shim-runc-v2";
          in.kata = KataState();
        }),
-       ""},
+       false},
       {"a renamed shim and state", with([](SandboxInputs& in) {
          in.bundle->shim_binary = "/opt/vendor/shim";
          in.kata = KataState();
        }),
-       "Kata keeps state"},
-      {"registration", with([](SandboxInputs& in) { in.registration = Registration(); }), "D-Bus"},
+       true},
+      {"registration", with([](SandboxInputs& in) { in.registration = Registration(); }), true},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
-    const auto proof = kata_proof(row.inputs);
-    EXPECT_EQ(proof.has_value(), *row.proof != '\0') << proof.value_or("");
-    EXPECT_NE(proof.value_or("").find(row.proof), std::string::npos);
+    EXPECT_EQ(proves_kata(row.inputs), row.proven);
   }
 }
 
