@@ -189,23 +189,17 @@ void Steps::remove_unwanted() {
       return one.ref.hierarchy == ref.hierarchy && one.ref.path.within(ref.path);
     });
   };
-  std::vector<const GroupState*> doomed;
-  for (const auto& [ref, state] : observed_.groups) {
+  // From the last one on: whatever stands below a group comes behind it.
+  for (auto it = observed_.groups.rbegin(); it != observed_.groups.rend(); ++it) {
+    const auto& [ref, state] = *it;
     const auto& id = observed_.inputs.id;
     // A crash may have come between the two. rmdir(2) takes no group that anybody is in.
     const bool unmarked =
         observed_.gone && observed_.creation_recorded && !state.mark && only_ours(id, ref.path);
     const bool ours = unmarked || (state.mark && *state.mark == id.str());
     if (ours && !ref.path.is_root() && !wanted(ref) && !removed_by_others(ref))
-      doomed.push_back(&state);
+      add(ref, op::Remove{});
   }
-  std::sort(doomed.begin(), doomed.end(), [](const GroupState* a, const GroupState* b) {
-    const auto depth = [](const GroupState* g) {
-      return std::count(g->ref.path.str().begin(), g->ref.path.str().end(), '/');
-    };
-    return depth(a) != depth(b) ? depth(a) > depth(b) : a->ref < b->ref;
-  });
-  for (const auto* group : doomed) add(group->ref, op::Remove{});
 }
 
 }  // namespace kcg::steps

@@ -143,8 +143,8 @@ TEST_F(Settled, ClassGroupsGoBeforeTheirParent) {
   place(scenario(HierarchyMode::v2));
   world_->end_all();
   EXPECT_EQ(plan(),
-            (std::vector<std::string>{"remove /kata-sandbox-S/io", "remove /kata-sandbox-S/shim",
-                                      "remove /kata-sandbox-S/vcpu", "remove /kata-sandbox-S/vmm",
+            (std::vector<std::string>{"remove /kata-sandbox-S/vmm", "remove /kata-sandbox-S/vcpu",
+                                      "remove /kata-sandbox-S/shim", "remove /kata-sandbox-S/io",
                                       "remove /kata-sandbox-S"}));
 }
 
