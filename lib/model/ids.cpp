@@ -32,6 +32,13 @@ constexpr std::array<std::string_view, 19> kKernelPrefixes = {
 
 }  // namespace
 
+std::strong_ordering compare_shared(const std::string* a, const std::string* b) {
+  if (a == b) return std::strong_ordering::equal;
+  if (a == nullptr || b == nullptr) return (a != nullptr) <=> (b != nullptr);
+  const int common = std::memcmp(a->data(), b->data(), std::min(a->size(), b->size()));
+  return common != 0 ? common <=> 0 : a->size() <=> b->size();
+}
+
 Result<SandboxId> SandboxId::parse(std::string_view text) {
   const bool shape = !text.empty() && text.size() <= 128 && alnum(text.front()) &&
                      std::all_of(text.begin(), text.end(), [](char c) {

@@ -25,6 +25,9 @@ struct TaskKey {
   auto operator<=>(const TaskKey&) const = default;
 };
 
+/// Order of two texts, of which one that is the same object needs no look. nullptr: before all.
+[[nodiscard]] std::strong_ordering compare_shared(const std::string* a, const std::string* b);
+
 /// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}. Copies share their text.
 class SandboxId final {
  public:
@@ -32,7 +35,7 @@ class SandboxId final {
   [[nodiscard]] static Result<SandboxId> parse(std::string_view text);
   [[nodiscard]] const std::string& str() const;
   std::strong_ordering operator<=>(const SandboxId& other) const {
-    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+    return compare_shared(text_.get(), other.text_.get());
   }
   bool operator==(const SandboxId& other) const { return (*this <=> other) == 0; }
 
@@ -61,7 +64,7 @@ class CgroupPath final {
   /// For openat2 beneath a hierarchy's root: "a/b", or "." for the root.
   [[nodiscard]] std::string relative() const;
   std::strong_ordering operator<=>(const CgroupPath& other) const {
-    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+    return compare_shared(text_.get(), other.text_.get());
   }
   bool operator==(const CgroupPath& other) const { return (*this <=> other) == 0; }
 
@@ -84,7 +87,7 @@ class HierarchyName final {
   [[nodiscard]] const std::string& str() const;
   operator const std::string&() const { return str(); }  // NOLINT(google-explicit-constructor)
   std::strong_ordering operator<=>(const HierarchyName& other) const {
-    return text_ == other.text_ ? std::strong_ordering::equal : str() <=> other.str();
+    return compare_shared(text_, other.text_);
   }
   bool operator==(const HierarchyName& other) const { return text_ == other.text_; }
 

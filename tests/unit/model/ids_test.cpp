@@ -136,6 +136,17 @@ TEST(CgroupPath, Within) {
     EXPECT_EQ(path(row.inner).within(path(row.above)), row.within) << row.inner << ' ' << row.above;
 }
 
+TEST(CgroupPath, AreOrderedByTheirText) {
+  const char* rows[] = {"/", "/A", "/a", "/a-b", "/a/b", "/a/b/c", "/aa", "/b", "/\xc3\xa9"};
+  for (std::size_t i = 0; i < std::size(rows); ++i)
+    for (std::size_t j = 0; j < std::size(rows); ++j)
+      EXPECT_EQ(path(rows[i]) <=> path(rows[j]), i <=> j) << rows[i] << ' ' << rows[j];
+  const auto one = path("/a/b");
+  const auto same = one;
+  EXPECT_EQ(one <=> same, std::strong_ordering::equal);
+  EXPECT_LT(SandboxId(), SandboxId::parse("0").value()) << "none before all";
+}
+
 TEST(TaskKey, ReusedPidIsAnother) {
   EXPECT_NE((TaskKey{7, 100}), (TaskKey{7, 101}));
   EXPECT_LT((TaskKey{7, 100}), (TaskKey{8, 1}));
