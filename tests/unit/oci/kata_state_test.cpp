@@ -73,6 +73,19 @@ TEST(KataState, EveryFieldMayBeAbsent) {
   EXPECT_EQ(state->containers.size(), 1U) << "a container without an id is nobody's";
 }
 
+TEST(KataState, TheHypervisorThatRunsCountsBeforeTheOneThatWasToRun) {
+  const auto state = parse_kata_state(
+      R"({"Config":{"HypervisorType":"qemu"},"HypervisorState":{"Type":"clh"}})", true);
+  EXPECT_EQ(state->hypervisor, "clh");
+}
+
+TEST(KataState, OfAContainer) {
+  EXPECT_EQ(parse_container_state(R"({"State":"stopped","Rootfs":{"State":"x"}})"), "stopped");
+  EXPECT_EQ(parse_container_state(R"({"Rootfs":{"State":"x"}})"), "");
+  EXPECT_FALSE(parse_container_state(R"({"State":1})"));
+  EXPECT_FALSE(parse_container_state(R"({"State":"stop)"));
+}
+
 TEST(KataState, Refuses) {
   const struct {
     const char *name, *json;
