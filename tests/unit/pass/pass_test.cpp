@@ -186,51 +186,40 @@ TEST_P(BirthsTold, LooksAgainAtOnceWhereSomebodyWasBornMeanwhile) {
   EXPECT_TRUE(world.tree.group_of(child, "v2").ends_with("/io"));
 }
 
+/// How many are asked for children after the moves of a look; `before`: what happens before it.
+std::size_t asked_after_moves(const std::function<void(SandboxWorld&)>& before) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  (void)world.pass();  // ignored: it makes the groups
+  world.all_taken_back();
+  world.confirm_after = milliseconds(20);
+  before(world);
+  bool written = false;
+  world.tree.on_operation([&](const FakeWrite&) {
+    if (!std::exchange(written, true)) world.proc.clear_looks();
+    return 0;
+  });
+  EXPECT_EQ(world.pass().rounds.size(), 1U);
+  EXPECT_TRUE(written);
+  return world.proc.walked().size();
+}
+
 TEST(Pass, AsksNoOneForChildrenWhereNobodyWasBorn) {
-  const auto asked = [](bool told) {
-    SandboxWorld world(Scenario{});
-    world.proc.tell_births(told);
-    world.boot();
-    (void)world.pass();  // ignored: it makes the groups
-    world.all_taken_back();
-    world.confirm_after = milliseconds(20);
-    bool written = false;
-    world.tree.on_operation([&](const FakeWrite&) {
-      if (!std::exchange(written, true)) world.proc.clear_looks();
-      return 0;
-    });
-    EXPECT_EQ(world.pass().rounds.size(), 1U);
-    EXPECT_TRUE(written);
-    return world.proc.walked().size();
-  };
-  EXPECT_EQ(asked(true), 0U);
-  EXPECT_GT(asked(false), 0U);
+  EXPECT_EQ(asked_after_moves([](SandboxWorld&) {}), 0U);
+  EXPECT_GT(asked_after_moves([](SandboxWorld& world) { world.proc.tell_births(false); }), 0U);
 }
 
 /// A VMM starts its threads while it is looked at.
 TEST(Pass, AsksNoOneForChildrenWhereTheLookHasSeenWhoWasBorn) {
-  const auto asked = [](bool others) {
-    SandboxWorld world(Scenario{});
-    world.boot();
-    (void)world.pass();  // ignored: it makes the groups
-    world.all_taken_back();
-    world.confirm_after = milliseconds(20);
-    world.proc.meanwhile([&] {
+  const auto threads = [](SandboxWorld& world, bool others) {
+    world.proc.meanwhile([&world, others] {
       (void)world.proc.add_thread(world.vmm, "");
       if (others) (void)world.proc.start(1, {"sleep", "/bin/sleep", {"sleep", "1"}});
       (void)world.proc.add_thread(world.vmm, "");
     });
-    bool written = false;
-    world.tree.on_operation([&](const FakeWrite&) {
-      if (!std::exchange(written, true)) world.proc.clear_looks();
-      return 0;
-    });
-    EXPECT_EQ(world.pass().rounds.size(), 1U);
-    EXPECT_TRUE(written);
-    return world.proc.walked().size();
   };
-  EXPECT_EQ(asked(false), 0U);
-  EXPECT_GT(asked(true), 0U);
+  EXPECT_EQ(asked_after_moves([&](SandboxWorld& world) { threads(world, false); }), 0U);
+  EXPECT_GT(asked_after_moves([&](SandboxWorld& world) { threads(world, true); }), 0U);
 }
 
 TEST(Pass, WritesNothingInObserveMode) {
