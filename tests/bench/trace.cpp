@@ -3,12 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include "base/text.hpp"
 #include "support/live/kernel.hpp"
@@ -68,6 +72,21 @@ void need(const std::string& path, const std::string& text) {
     throw std::runtime_error("the bench needs tracepoints: cannot write " + path);
 }
 
+constexpr std::string_view kInstance = "kcg-bench-";
+
+/// An instance of a bench that was killed: it slows each system call of the node until it is gone.
+bool is_left_behind(const std::string& name) {
+  if (!name.starts_with(kInstance)) return false;
+  const auto maker = parse_i64(name.substr(kInstance.size()));
+  return maker && ::kill(static_cast<pid_t>(*maker), 0) != 0 && errno == ESRCH;
+}
+
+void remove_left_behind(const std::string& instances) {
+  std::error_code unreadable;  // ignored: what cannot be listed is not removed
+  for (const auto& entry : std::filesystem::directory_iterator(instances, unreadable))
+    if (is_left_behind(entry.path().filename())) ::rmdir(entry.path().c_str());
+}
+
 }  // namespace
 
 std::vector<Event> parse_trace(std::string_view text) {
@@ -81,7 +100,8 @@ Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
   ::mkdir(mount_.c_str(), 0700);
   if (::mount("none", mount_.c_str(), "tracefs", 0, nullptr) != 0)
     throw std::runtime_error("the bench needs tracefs, and this kernel has none");
-  instance_ = fmt::format("{}/instances/kcg-bench-{}", mount_, ::getpid());
+  remove_left_behind(mount_ + "/instances");
+  instance_ = fmt::format("{}/instances/{}{}", mount_, kInstance, ::getpid());
   ::mkdir(instance_.c_str(), 0700);
   need(instance_ + "/trace_clock", "mono");
   need(instance_ + "/buffer_size_kb", "16384");
