@@ -11,7 +11,7 @@ namespace kcg {
 namespace {
 
 /// What happens in quick succession is written once.
-constexpr Instant kPause = std::chrono::seconds(1);
+constexpr Instant kPause = std::chrono::seconds(5);
 constexpr Instant kChronicleSlice = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -32,7 +32,7 @@ Chronicle::~Chronicle() {
     unwritten_.merge(histories_.take_changed());
     for (const auto& id : unwritten_) (void)write_one(id);
   } catch (const std::exception&) {
-    // Nobody is left to be told; what is lost is of the last second.
+    // Nobody is left to be told; what is lost is of the last seconds.
   }
 }
 

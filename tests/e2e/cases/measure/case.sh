@@ -94,8 +94,8 @@ for pod in 1 2 3; do
   nothing_left "$pod" "$id"
 done
 equal "sandboxes that have ended and count" "$(surveyed)" 3
-rm -r /run/kata-cgroupd/history-* # as after a boot, once it is written
 systemctl stop kata-cgroupd
+rm -r /run/kata-cgroupd/history-* # as after a boot
 equal "what is kept of them" "$(surveyed --no-daemon)" 3
 systemctl start kata-cgroupd
 equal "what the next daemon knows" "$(surveyed)" 3
