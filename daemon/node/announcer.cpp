@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "history/condition_news.hpp"
-#include "plan/diff.hpp"
 #include "record/outcomes.hpp"
 #include "show/view.hpp"
 
@@ -90,7 +89,7 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   const auto& want = last.want;
   if (!is_sandbox(observed, entry.record)) return;
   const auto before = entry.view.whole();
-  const auto view = make_view(observed, want, diff(observed, want), standing_of(entry.record));
+  const auto view = make_view(observed, want, last.between, standing_of(entry.record));
   entry.view = Packed(view);
   const bool first = !std::exchange(entry.published, true);
   chronicle_.seen(view);

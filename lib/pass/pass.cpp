@@ -83,7 +83,7 @@ Round look_at(const PassWorld& world, const PassOrder& order, const Record& reco
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
                                    order.assembled, record, context);
   round.want = desired(order.config, round.observed);
-  round.plan = diff(round.observed, round.want);
+  round.between = diff(round.observed, round.want);
   return round;
 }
 
@@ -168,7 +168,7 @@ class Line final {
     const auto began = world_.clock.now();
     auto seen = look_with_what_was_read();
     const auto now = world_.clock.now();
-    seen.plan = without_contested(seen.plan, record_, seen.observed, now);
+    seen.plan = without_contested(seen.between, record_, seen.observed, now);
     const bool writes = order_.config.mode == Mode::enforce;
     if (writes && seen.plan.steps.empty()) stay_warm(seen);
     // One that takes long to look at takes as long to act upon, else it would never be done.
@@ -300,7 +300,9 @@ PassResult failed(Record& record, unsigned before, const std::string& why, const
 }  // namespace
 
 Round look(const PassWorld& world, const PassOrder& order, const Record& record) {
-  return look_at(world, order, record, false);
+  auto round = look_at(world, order, record, false);
+  round.plan = round.between;
+  return round;
 }
 
 PassResult run_pass(const PassWorld& world, const PassOrder& order, Record& record,

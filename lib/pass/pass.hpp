@@ -72,7 +72,8 @@ struct PassOrder {
 struct Round {
   Observed observed;
   Desired want;
-  Plan plan;
+  Plan between;  ///< the two, whether it is to be done or not
+  Plan plan;     ///< what is to be done
   Report report;
   std::optional<Error> not_noted;    ///< CreationNotes failed: said once, and the work goes on
   std::vector<Repair> repairs = {};  ///< what somebody had undone

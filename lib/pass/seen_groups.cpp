@@ -18,9 +18,9 @@ using Changes = std::map<GroupRef, std::vector<const op::Change*>>;
 
 bool is_as_seen(const CgroupTree& tree, const GroupState& seen,
                 const std::vector<const op::Change*>& changes) {
-  std::vector<std::string> files;
-  for (const auto* change : changes) files.push_back(change->key);
-  const auto now = tree.see(seen.ref, files);
+  FileNames files;
+  for (const auto* change : changes) files.push_back(change->key.c_str());
+  const auto now = tree.see(seen.ref, AskMark::yes, files);
   if (!now || (now->mark ? std::optional(now->mark->text) : std::nullopt) != seen.mark)
     return false;
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -52,14 +52,16 @@ void take_in_weights(Round& round) {
   for (const auto& result : round.report.results) {
     const auto* weight = weight_of(result);
     const auto group = weight == nullptr ? groups.end() : groups.find(result.step.group);
-    if (group != groups.end()) group->second.files[weight->key] = weight->new_value;
+    if (group == groups.end()) continue;
+    group->second.files[weight->key] = weight->new_value;
+    std::erase(round.between.steps, result.step);
   }
 }
 
 bool as_seen(const CgroupTree& tree, const Round& round) {
   if (round.observed.gone || round.observed.unread()) return false;
   Changes changes;
-  for (const auto& step : round.plan.steps) {
+  for (const auto& step : round.between.steps) {
     const auto* limit = as<op::Limit>(step);
     if (limit == nullptr && move_of(step) == nullptr) return false;
     auto& of_group = changes[step.group];

@@ -18,8 +18,8 @@ namespace kcg {
 /// followed.
 [[nodiscard]] bool groups_hold(const Round& round);
 
-/// The weights that the round wrote are in the groups that it saw, as they were meant: nobody looks
-/// again for them.
+/// The weights that the round wrote are in the groups that it saw, as they were meant, and between
+/// those and what is wanted no more: nobody looks again for them.
 void take_in_weights(Round& round);
 
 /// True where all that this look found to do is to move somebody, or to change a limit, and the

@@ -18,6 +18,7 @@
 #include "pass/reconsider.hpp"
 #include "pass/seen_groups.hpp"
 #include "plan/desired.hpp"
+#include "plan/diff.hpp"
 #include "support/allowed.hpp"
 #include "support/random_scenario.hpp"
 
@@ -113,6 +114,7 @@ class Seen final {
     take_in_weights(whole);
     EXPECT_EQ(round.observed.groups_since, since_) << "nothing asked for more";
     EXPECT_EQ(round.plan, whole.plan);
+    EXPECT_EQ(round.between, diff(round.observed, round.want));
     EXPECT_EQ(round.want.conditions, whole.want.conditions);
     const auto& config = world_.scenario.config;
     EXPECT_EQ(explanations(config, round.observed), explanations(config, whole.observed));

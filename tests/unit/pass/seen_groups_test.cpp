@@ -95,9 +95,9 @@ TEST_F(GroupsSeen, AreHeldAgainstTheKernelBeforeSomethingIsDone) {
 }
 
 TEST_F(GroupsSeen, DecideNothingButMovesAndLimits) {
-  round_.plan.steps.push_back({group_of_a_move(), op::Remove{}});
+  round_.between.steps.push_back({group_of_a_move(), op::Remove{}});
   EXPECT_FALSE(as_seen());
-  round_.plan.steps.pop_back();
+  round_.between.steps.pop_back();
   round_.observed.gone = true;
   EXPECT_FALSE(as_seen());
 }
