@@ -192,15 +192,18 @@ Result<std::optional<Mark>> KernelTree::mark(const GroupRef& group) const {
   return mark_of(**dir, group);
 }
 
-Result<GroupSeen> KernelTree::see(const GroupRef& group,
-                                  const std::vector<std::string>& files) const {
+Result<GroupSeen> KernelTree::see(const GroupRef& group, AskMark ask,
+                                  const FileNames& files) const {
   const auto dir = open_group(group);
   if (!dir) return forward(dir.error());
-  auto mark = mark_of(**dir, group);
-  if (!mark) return forward(mark.error());
-  GroupSeen seen{std::move(*mark), {}};
+  GroupSeen seen;
+  if (ask == AskMark::yes) {
+    auto mark = mark_of(**dir, group);
+    if (!mark) return forward(mark.error());
+    seen.mark = std::move(*mark);
+  }
   seen.files.reserve(files.size());
-  for (const auto& file : files)
+  for (const auto* file : files)
     seen.files.push_back(contents((*dir)->read_kernel(file, kMaxControlFile), group, file));
   return seen;
 }
@@ -287,7 +290,7 @@ Status KernelTree::clear_mark(const GroupRef& group) {
   if (!dir) return forward(dir.error());
   for (const char* const attribute : {kMarkAttribute, kEarlierMarkAttribute}) {
     const int code = errno_of([&] { return ::fremovexattr((*dir)->fd(), attribute); });
-    // v1 has no attributes of the earlier kind.
+    // Not every kernel has attributes of the earlier kind here.
     if (code != 0 && code != ENODATA && code != EOPNOTSUPP)
       return fail_group(code, group, fmt::format("without {}", attribute));
   }

@@ -33,8 +33,8 @@ class KernelTree final : public CgroupTree {
                                          const std::string& file) const override;
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef& group) const override;
   [[nodiscard]] Result<std::optional<Mark>> mark(const GroupRef& group) const override;
-  [[nodiscard]] Result<GroupSeen> see(const GroupRef& group,
-                                      const std::vector<std::string>& files) const override;
+  [[nodiscard]] Result<GroupSeen> see(const GroupRef& group, AskMark ask,
+                                      const FileNames& files) const override;
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef& group) const override;
   [[nodiscard]] Result<DevicePolicy> devices(const GroupRef& group) const override;
   [[nodiscard]] Status make(const GroupRef& group) override;

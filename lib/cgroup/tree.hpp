@@ -18,9 +18,15 @@
 
 namespace kcg {
 
+/// Control files by their names, which are constants.
+using FileNames = std::vector<const char*>;
+
+/// Whether a look asks for the mark, too.
+enum class AskMark : std::uint8_t { yes, no };
+
 /// Value: what one look at a group tells.
 struct GroupSeen {
-  std::optional<Mark> mark;
+  std::optional<Mark> mark;                ///< nullopt, too, where it was not asked for
   std::vector<Result<std::string>> files;  ///< those that were asked for, in their order
 };
 
@@ -46,8 +52,8 @@ class CgroupTree {
   [[nodiscard]] virtual Result<std::optional<Mark>> mark(const GroupRef& group) const = 0;
   /// Mark and control files, as mark() and read() tell them, all of one directory: nothing of
   /// another one that takes its place meanwhile is mixed in. ENOENT: no such group.
-  [[nodiscard]] virtual Result<GroupSeen> see(const GroupRef& group,
-                                              const std::vector<std::string>& files) const = 0;
+  [[nodiscard]] virtual Result<GroupSeen> see(const GroupRef& group, AskMark ask,
+                                              const FileNames& files) const = 0;
   /// Names of child groups, sorted. Of one that is held, as it is there; ENOENT or none if it has
   /// gone.
   [[nodiscard]] virtual Result<std::vector<std::string>> children(const GroupRef& group) const = 0;

@@ -93,6 +93,8 @@ struct Observed {
   std::map<GroupRef, GroupState> groups;  ///< ours, the pod's, Kata's; only existing ones
   Instant groups_since{0};                ///< what happened to groups before this was seen
   Instant above_since{0};                 ///< likewise, to those above the pod's
+  /// None of ours stands where another layout than this would have it. nullopt: not looked for.
+  std::optional<Layout> only_layout;
   std::optional<PendingJob> pending;
   bool kvm_incomplete = false;          ///< KVM knows vCPUs that have not run yet
   bool vcpus_missing = false;           ///< KVM knows vCPUs whose threads are not known

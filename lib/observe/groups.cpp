@@ -9,13 +9,12 @@
 #include "base/text.hpp"
 #include "layout/layout.hpp"
 #include "model/errnos.hpp"
+#include "observe/group_files.hpp"
 #include "sizing/oom.hpp"
 
 namespace kcg {
 
 namespace {
-
-using Files = std::vector<std::string>;
 
 /// Value: a top group of ours, and those below it for the classes of threads, the same in each
 /// hierarchy.
@@ -30,61 +29,6 @@ struct Top {
   std::vector<CgroupPath> above;  ///< its parent first, the root last
 };
 
-/// On v2 those of the whole threaded subtree, told by its top alone.
-constexpr const char* kProcesses = "cgroup.procs";
-constexpr const char* kType = "cgroup.type";
-constexpr const char* kControllers = "cgroup.controllers";
-constexpr const char* kEnabled = "cgroup.subtree_control";
-constexpr const char* kQuota = "cpu.cfs_quota_us";
-constexpr const char* kPeriod = "cpu.cfs_period_us";
-
-/// Files of a controller set that somebody decides by, in a group of ours.
-Files own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm) {
-  Files files;
-  const auto add = [&files](std::initializer_list<const char*> names) {
-    files.insert(files.end(), names.begin(), names.end());
-  };
-  if (top || !h.unified) add({kProcesses});
-  if (h.unified) {
-    add({kType});
-    if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
-    if (top) add({kEnabled});
-    const bool listed = top || cls == ThreadClass::io || cls == ThreadClass::shim;
-    if (listed && h.has("cpuset")) add({"cpuset.cpus"});
-    if (top && h.has("memory")) add({"memory.max", "memory.current", "memory.events"});
-    return files;
-  }
-  if (h.has("cpu")) add({"cpu.shares", kQuota});
-  if (h.has("cpu") && (top || cls == ThreadClass::vcpu)) add({kPeriod});
-  if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
-  if (top && h.has("memory"))
-    add({"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes",
-         "memory.oom_control"});
-  return files;
-}
-
-/// Files of a group above ours, or of Kata's. The root limits nobody.
-Files outer_files(const Hierarchy& h, const CgroupPath& path, bool parent) {
-  Files files;
-  const bool limits = !path.is_root();
-  if (h.unified) {
-    if (limits && h.has("memory")) files.emplace_back("memory.max");
-    if (!parent) return files;
-    if (limits && h.has("memory")) files.emplace_back("memory.events");
-    for (const auto* name : {kControllers, kEnabled}) files.emplace_back(name);
-    if (limits && h.has("cpu"))
-      for (const auto* name : {"cpu.max", "cpu.weight"}) files.emplace_back(name);
-    if (limits && h.has("cpuset")) files.emplace_back("cpuset.cpus");
-    if (h.has("cpuset")) files.emplace_back("cpuset.cpus.effective");
-    return files;
-  }
-  if (limits && h.has("memory")) files.emplace_back("memory.limit_in_bytes");
-  if (limits && h.has("cpu")) files.emplace_back(kQuota);
-  if (parent && h.has("cpuset"))
-    for (const auto* name : {"cpuset.cpus", "cpuset.mems"}) files.emplace_back(name);
-  return files;
-}
-
 /// v2: whoever is in it the top of the threaded subtree lists.
 bool listed_above(const GroupRef& ref, const Observed& observed) {
   if (ref.path.is_root()) return false;
@@ -93,20 +37,28 @@ bool listed_above(const GroupRef& ref, const Observed& observed) {
   return type && *type == "domain threaded";
 }
 
+/// Value: what is to be looked at, but for where.
+struct LookOrder {
+  const Record& record;
+  const std::vector<CgroupPath>& katas;  ///< Kata's own groups
+  GroupDepth depth;
+  const Observed* last;
+};
+
 /// Looks at single groups and remembers those that exist.
 class Looker final {
  public:
-  Looker(const CgroupTree& tree, GroupDepth depth, const Observed* last, Observed& observed)
-      : tree_(tree), depth_(depth), last_(last), observed_(observed) {}
+  Looker(const CgroupTree& tree, const LookOrder& order, Observed& observed)
+      : tree_(tree), order_(order), observed_(observed) {}
 
   /// nullptr: it does not exist.
-  const GroupState* look(const Hierarchy& h, const CgroupPath& path, Files files) {
+  const GroupState* look(const Hierarchy& h, const CgroupPath& path, AskMark ask, FileNames files) {
     const GroupRef ref{h.name, path};
     if (const auto it = observed_.groups.find(ref); it != observed_.groups.end())
       return &it->second;
     if (absent_.contains(ref)) return nullptr;
     drop_unread(ref, files);
-    const auto seen = tree_.see(ref, files);
+    const auto seen = tree_.see(ref, ask, files);
     if (!readable(seen)) {
       absent_.insert(ref);
       return nullptr;
@@ -122,10 +74,21 @@ class Looker final {
     return &state;
   }
 
+  /// Whether one of ours stands, or may stand, where another layout has it.
+  [[nodiscard]] bool found_elsewhere() const { return elsewhere_; }
+
+  /// One above ours. Its mark says something where it is Kata's, or was found to be ours.
+  const GroupState* outer(const Hierarchy& h, const CgroupPath& path, FileNames files) {
+    const bool may_be_marked =
+        std::find(order_.katas.begin(), order_.katas.end(), path) != order_.katas.end() ||
+        order_.record.found_groups.contains({h.name, path});
+    return look(h, path, may_be_marked ? AskMark::yes : AskMark::no, std::move(files));
+  }
+
   /// Looks at its device programs. False: it does not exist, or not any more, or it does not
   /// matter.
   bool devices(const Hierarchy& h, const CgroupPath& path) {
-    if (depth_ == GroupDepth::ended) return false;
+    if (order_.depth == GroupDepth::ended) return false;
     const auto it = observed_.groups.find({h.name, path});
     if (it == observed_.groups.end()) return false;
     if (auto seen = tree_.devices(it->first)) {
@@ -146,36 +109,38 @@ class Looker final {
       const auto& parent = top.above.front();
       const bool known = std::any_of(tops.begin(), tops.end(),
                                      [&](const Top& other) { return other.path == parent; });
-      if (known || look(h, parent, outer_files(h, parent, true)) != nullptr) one_of_ours(h, top);
+      if (known || outer(h, parent, outer_files(h, parent, true)) != nullptr) one_of_ours(h, top);
     }
   }
 
   void one_of_ours(const Hierarchy& h, const Top& top) {
     if (!top.chosen && !of_interest({h.name, top.path})) return;
-    const auto* state = look(h, top.path, own_files(h, true));
+    elsewhere_ = elsewhere_ || !top.chosen;
+    const auto* state = look(h, top.path, AskMark::yes, own_files(h, true));
     if (state == nullptr) return;
     see_whether_occupied({h.name, top.path});
     // Made after the mark of the one above, and looked at as found ones if that has gone since.
     const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
     for (const auto cls : kThreadClasses) {
-      look(h, top.classes[cls], own_files(h, false, cls));
+      look(h, top.classes[cls], AskMark::yes, own_files(h, false, cls));
       see_whether_occupied({h.name, top.classes[cls]});
     }
   }
 
   /// Ours, found without a layout.
-  void found(const Hierarchy& h, const FlatSet<GroupRef>& refs) {
+  void found(const Hierarchy& h) {
+    const auto& refs = order_.record.found_groups;
     for (const auto& ref : refs) {
       if (ref.hierarchy != h.name) continue;
       const bool top = !refs.contains({h.name, ref.path.parent()});
-      look(h, ref.path, own_files(h, top, ThreadClass::io));
+      look(h, ref.path, AskMark::yes, own_files(h, top, ThreadClass::io));
     }
   }
 
   /// A group of v2 has what the one above enables, which is read already as a rule.
   void add_controllers() {
-    if (depth_ == GroupDepth::ended) return;
+    if (order_.depth == GroupDepth::ended) return;
     for (auto& [ref, state] : observed_.groups) {
       const bool wanted = state.files.contains(kType) || state.files.contains(kEnabled);
       if (!wanted || state.files.contains(kControllers)) continue;
@@ -216,7 +181,7 @@ class Looker final {
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
       const bool may_be_written = path == pod || path.is_root();  // controllers are enabled there
       if (!observed_.groups.contains({h.name, below}))
-        look(h, path, files);
+        outer(h, path, files);
       else if (may_be_written || !seen_above({h.name, path}, files))
         read_above({h.name, path}, files);
     }
@@ -237,18 +202,18 @@ class Looker final {
   }
 
   /// Of one that has ended nothing is limited any more, and nothing enabled.
-  void drop_unread(const GroupRef& ref, Files& files) const {
-    if (depth_ == GroupDepth::whole) return;
+  void drop_unread(const GroupRef& ref, FileNames& files) const {
+    if (order_.depth == GroupDepth::whole) return;
     const bool listed = listed_above(ref, observed_) && !observed_.creation_recorded;
-    std::erase_if(files, [&](const std::string& file) {
+    std::erase_if(files, [&](std::string_view file) {
       if (file == kControllers || (listed && file == kType)) return true;
       return !file.starts_with("cgroup.") && !file.starts_with("memory.");
     });
   }
 
   /// As the last look saw it. False: it has not seen all of this.
-  bool seen_above(const GroupRef& ref, const Files& files) {
-    const auto* seen = last_ == nullptr ? nullptr : last_->group(ref);
+  bool seen_above(const GroupRef& ref, const FileNames& files) {
+    const auto* seen = order_.last == nullptr ? nullptr : order_.last->group(ref);
     const bool all = seen != nullptr && std::all_of(files.begin(), files.end(), [&](const auto& f) {
                        return seen->files.contains(f);
                      });
@@ -257,12 +222,12 @@ class Looker final {
   }
 
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
-  void read_above(const GroupRef& ref, Files files) {
+  void read_above(const GroupRef& ref, FileNames files) {
     if (observed_.groups.contains(ref)) return;
     drop_unread(ref, files);
     auto& state = observed_.groups[ref];
     state.ref = ref;
-    for (const auto& file : files) keep(state, file, tree_.read(ref, file));
+    for (const auto* file : files) keep(state, file, tree_.read(ref, file));
     add_period(state);
   }
 
@@ -273,7 +238,7 @@ class Looker final {
     if (wanted) keep(state, kPeriod, tree_.read(state.ref, kPeriod));
   }
 
-  void keep(GroupState& state, const std::string& file, const Result<std::string>& text) {
+  void keep(GroupState& state, const char* file, const Result<std::string>& text) {
     if (readable(text)) state.files[file] = std::string(trim(*text));
   }
 
@@ -290,22 +255,25 @@ class Looker final {
   }
 
   const CgroupTree& tree_;
-  GroupDepth depth_;
-  const Observed* last_;
+  const LookOrder& order_;
   Observed& observed_;
   std::set<GroupRef> absent_;  ///< or unreadable, which has been told; layouts share groups
+  bool elsewhere_ = false;
 };
 
-/// Every directory where a top group of ours stands or may stand.
+/// Every directory where a top group of ours stands or may stand. Nobody but us makes one, and we
+/// make them where they belong: where others would be is asked once, and again when the layout has
+/// changed.
 std::vector<Top> tops_of(const Config& config, const Observed& observed, const CgroupsPath& path,
-                         const Record& record) {
+                         const Record& record, Layout layout) {
   const auto& id = observed.inputs.id;
+  const bool only_here = record.only_layout == layout && !observed.creation_recorded;
   std::vector<Top> tops;
-  const auto layout = chosen_layout(config, observed.inputs, observed.host);
   for (const auto& [form, candidate] : candidate_paths(config, id, path)) {
     if (!possible(form, observed.host, path.driver)) continue;
     if (record.fixed && record.fixed->form != form) continue;
     const bool chosen = record.fixed || layout_of(form) == layout;
+    if (!chosen && only_here) continue;
     tops.emplace_back(candidate, chosen);
     const auto paths = layout_paths(config, id, path, form);
     if (paths && paths->overhead) tops.emplace_back(paths->sandbox, chosen);
@@ -330,26 +298,30 @@ std::vector<Pid> pids_in(const CgroupTree& tree, const GroupState& group, Observ
 
 Inside observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
                       GroupDepth depth, const Observed* last, Observed& observed) {
-  Looker looker(tree, depth, last, observed);
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
-  const auto tops = path ? tops_of(config, observed, *path, record) : std::vector<Top>{};
+  const auto layout = chosen_layout(config, observed.inputs, observed.host);
+  const auto tops = path ? tops_of(config, observed, *path, record, layout) : std::vector<Top>{};
   const auto katas = path ? kata_paths(id, *path) : std::vector<CgroupPath>{};
+  const LookOrder order{record, katas, depth, last};
+  Looker looker(tree, order, observed);
   for (const auto& h : observed.host.hierarchies) {
     looker.ours(h, tops);
-    looker.found(h, record.found_groups);
+    looker.found(h);
     for (const auto& top : tops) looker.above(h, top, path->pod);
     for (const auto& kata : katas) {
       const bool scope = path->driver == Driver::systemd && kata == path->full;
       auto files = outer_files(h, kata, true);
-      std::erase(files, kControllers);
-      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, files);
+      std::erase_if(files, [](std::string_view file) { return file == kControllers; });
+      if (h.unified || h.has("cpuset") || scope) looker.look(h, kata, AskMark::yes, files);
       if (!h.unified || path->driver != Driver::cgroupfs || !looker.devices(h, kata)) continue;
       for (const auto& top : tops)
         (void)looker.devices(h, top.path);  // ignored: only Kata's matter
     }
   }
 
+  const bool asked = path && !record.fixed && observed.unread_groups.empty();
+  if (asked && !looker.found_elsewhere()) observed.only_layout = layout;
   looker.add_controllers();
   looker.add_memory_use();
   return inside_of(tree, observed);

@@ -68,6 +68,7 @@ Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& conf
   const auto* last = context.last;
   if (context.groups_hold) {
     observed.groups = last->groups;
+    observed.only_layout = last->only_layout;
     observed.groups_since = last->groups_since;
     observed.above_since = last->above_since;
     return inside_of(tree, observed);

@@ -95,6 +95,7 @@ void remember(Record& record, const Observed& observed, const Desired& desired, 
   for (const auto& [ref, group] : observed.groups)
     if (group.mark == observed.inputs.id.str()) marked.insert(ref);
   record.found_groups = FlatSet<GroupRef>(marked);
+  record.only_layout = observed.only_layout;
   record.history = desired.history;
   // A bundle that is still being written proves nobody; its shim has announced itself already.
   if ((observed.inputs.bundle || observed.gone) && !observed.unread())

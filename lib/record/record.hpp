@@ -25,6 +25,7 @@ struct Record {
   SandboxState state = SandboxState::discovered;
   std::vector<ActiveCondition> conditions;
   std::optional<FixedLayout> fixed;
+  std::optional<Layout> only_layout;  ///< see Observed, by the last look
   std::optional<Place> place;
   History history;
   bool watched = false;  ///< it was seen before its VMM started

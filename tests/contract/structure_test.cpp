@@ -66,11 +66,11 @@ TEST_P(Structure, WhatIsHeldIsWrittenAndNoOtherInItsPlace) {
       EXPECT_EQ(write(at(h, "a"), "cgroup.procs", "x"), ENOENT) << why;
       EXPECT_EQ(code(tree().make(at(h, "a/b"))), ENOENT) << why;
       EXPECT_EQ(code(tree().set_mark(at(h, "a"), "x")), 0) << why;
-      const auto now = tree().see(at(h, "a"), {});
+      const auto now = tree().see(at(h, "a"), AskMark::yes, {});
       EXPECT_TRUE(now && !now->mark) << why << ", and a look sees what is there now";
     };
     const Holding holding(tree());
-    EXPECT_TRUE(tree().see(at(h, "a"), {}));
+    EXPECT_TRUE(tree().see(at(h, "a"), AskMark::yes, {}));
     replace();
     act_in_vain("what was looked at is held");
     EXPECT_EQ(code(tree().make(at(h, "a/b"))), 0);
@@ -83,7 +83,7 @@ TEST_P(Structure, WhatIsHeldIsWrittenAndNoOtherInItsPlace) {
     EXPECT_EQ(code(tree().remove(at(h, "a"))), 0) << "what it is in is there";
     make(at(h, "a"));
     EXPECT_EQ(write(at(h, "a"), "cgroup.procs", "x"), EINVAL) << "what we have removed is not held";
-    EXPECT_TRUE(tree().see(at(h, "a"), {}));
+    EXPECT_TRUE(tree().see(at(h, "a"), AskMark::yes, {}));
     replace();
   });
   everywhere([&](const std::string& h) {
@@ -172,14 +172,18 @@ TEST_P(Structure, MissingThingsAreENOENT) {
 TEST_P(Structure, ALookTellsMarkAndFilesAsTheyAreToldOneByOne) {
   everywhere([&](const std::string& h) {
     make(at(h, "a"));
-    EXPECT_EQ(tree().see(at(h, "a"), {}).value().mark, std::nullopt);
+    EXPECT_EQ(tree().see(at(h, "a"), AskMark::yes, {}).value().mark, std::nullopt);
     EXPECT_EQ(code(tree().set_mark(at(h, "a"), "sandbox-1")), 0);
-    const auto seen = tree().see(at(h, "a"), {"cgroup.procs", "no.such.file"}).value();
+    const auto seen =
+        tree().see(at(h, "a"), AskMark::yes, {"cgroup.procs", "no.such.file"}).value();
     EXPECT_EQ(seen.mark, Mark{"sandbox-1"});
+    const auto files = tree().see(at(h, "a"), AskMark::no, {"cgroup.procs"}).value();
+    EXPECT_EQ(files.mark, std::nullopt) << "it was not asked for";
+    EXPECT_EQ(files.files.front().value(), "");
     ASSERT_EQ(seen.files.size(), 2U);
     EXPECT_EQ(seen.files[0], tree().read(at(h, "a"), "cgroup.procs"));
     EXPECT_EQ(seen.files[1].error().code, ENOENT);
-    EXPECT_EQ(code(tree().see(at(h, "none"), {})), ENOENT);
+    EXPECT_EQ(code(tree().see(at(h, "none"), AskMark::yes, {})), ENOENT);
   });
 }
 

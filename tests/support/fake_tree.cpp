@@ -135,11 +135,10 @@ Result<std::optional<Mark>> FakeTree::mark(const GroupRef& group) const {
   return believed_mark(facts, "");
 }
 
-Result<GroupSeen> FakeTree::see(const GroupRef& group,
-                                const std::vector<std::string>& files) const {
+Result<GroupSeen> FakeTree::see(const GroupRef& group, AskMark ask, const FileNames& files) const {
   const auto found = mark(group);
   if (!found) return forward(found.error());
-  GroupSeen seen{*found, {}};
+  GroupSeen seen{ask == AskMark::yes ? *found : std::nullopt, {}};
   for (const auto& file : files) seen.files.push_back(read(group, file));
   return seen;
 }

@@ -163,8 +163,7 @@ class Files final : public CgroupTree {
   }
   [[nodiscard]] Result<std::uint64_t> inode(const GroupRef&) const override { return none(); }
   [[nodiscard]] Result<std::optional<Mark>> mark(const GroupRef&) const override { return none(); }
-  [[nodiscard]] Result<GroupSeen> see(const GroupRef&,
-                                      const std::vector<std::string>&) const override {
+  [[nodiscard]] Result<GroupSeen> see(const GroupRef&, AskMark, const FileNames&) const override {
     return none();
   }
   [[nodiscard]] Result<std::vector<std::string>> children(const GroupRef&) const override {

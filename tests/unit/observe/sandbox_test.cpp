@@ -266,6 +266,100 @@ TEST(Observe, AGroupWhereALayoutThatWasNotChosenWouldHaveOursIsReadOnlyIfMarked)
   EXPECT_TRUE(world.observe().group(katas)->file("cpu.shares"));
 }
 
+/// Nobody but us makes one of ours: until another layout is chosen one look there is enough.
+TEST(Observe, WhereALayoutThatWasNotChosenWouldHaveOursIsLookedAtOnce) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.start_shim();
+  world.kata_makes_groups();
+  EXPECT_EQ(world.observe().only_layout, Layout::sandbox_only);
+  (void)world.pass();
+  EXPECT_EQ(world.record.only_layout, Layout::sandbox_only);
+  const GroupRef katas{"cpu", path(world.kata_group)};
+  world.tree.outside([&](CgroupTree& tree) { ASSERT_TRUE(tree.set_mark(katas, "S")); });
+  const auto seen = [&] { return world.observe().group(katas) != nullptr; };
+  EXPECT_FALSE(seen());
+  world.context.creation_recorded = true;
+  EXPECT_TRUE(seen()) << "we may have been killed while we made it";
+  world.context.creation_recorded = false;
+  world.scenario.config.layout.sandbox_cgroup_only = false;
+  EXPECT_TRUE(seen()) << "it is chosen now";
+  world.scenario.config.layout.sandbox_cgroup_only = true;
+  world.restart_daemon();
+  EXPECT_TRUE(seen());
+  EXPECT_EQ(world.observe().only_layout, std::nullopt) << "there is one of ours";
+}
+
+/// What was made by then goes as soon as the other layout makes its own.
+TEST(Observe, ALayoutThatChangesBeforeTheVmmStartsLeavesNothingBehind) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.start_shim();
+  world.kata_makes_groups();
+  (void)world.pass();
+  ASSERT_FALSE(world.marked_groups().empty());
+  world.scenario.config.layout.sandbox_cgroup_only = false;
+  (void)world.pass();
+  EXPECT_EQ(world.record.only_layout, std::nullopt);
+  world.start_vmm();
+  world.start_threads();
+  (void)world.pass();
+  EXPECT_FALSE(world.marked_groups().empty());
+  for (const auto& group : world.marked_groups())
+    EXPECT_EQ(group.find("/kata-sandbox-"), std::string::npos) << group;
+}
+
+TEST(Observe, WhatCannotBeReadIsNoReasonNotToLookThereAgain) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.start_shim();
+  world.tree.on_read([] { return EIO; });
+  EXPECT_EQ(world.observe().only_layout, std::nullopt);
+}
+
+TEST(Observe, WhatWasLookedForOnceIsKnownToALookThatReadsNoGroups) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.start_shim();
+  (void)world.pass();
+  const auto last = world.observe();
+  world.last = &last;
+  world.groups_hold = true;
+  EXPECT_EQ(world.pass().last().observed.groups_since, last.groups_since) << "it reads none";
+  EXPECT_EQ(world.record.only_layout, Layout::sandbox_only);
+}
+
+TEST(Observe, InTheNextLifeItIsLookedAtEverywhereAgain) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.start_shim();
+  world.kata_makes_groups();
+  (void)world.pass();
+  ASSERT_TRUE(world.record.only_layout);
+  world.start_vmm();
+  (void)world.pass();
+  ASSERT_TRUE(world.record.fixed);
+  EXPECT_EQ(world.record.only_layout, std::nullopt);
+}
+
+/// Nobody marks what stands above ours, but for what is Kata's, or was found with a mark.
+TEST(Observe, TheMarkOfWhatStandsAboveOursIsAskedForWhereItMayHaveOne) {
+  SandboxWorld world(scenario(HierarchyMode::v2, true));
+  world.boot();
+  (void)world.pass();
+  world.end_jobs();
+  ASSERT_TRUE(world.nested());
+  const GroupRef pod{"v2", path(world.pod_group)}, scope{"v2", path(world.kata_group)};
+  for (const auto& group : {pod, scope}) world.tree.set_raw_mark(group, "S /elsewhere");
+  EXPECT_EQ(world.observe().group(pod)->mark, std::nullopt);
+  EXPECT_EQ(world.observe().group(scope)->mark, "S /elsewhere");
+}
+
+TEST(Observe, AMarkThatWasFoundAboveOursIsLookedAtAgain) {
+  SandboxWorld world(scenario());
+  world.boot();
+  const GroupRef pod{"v2", path(world.pod_group)};
+  world.tree.set_raw_mark(pod, "S");
+  EXPECT_EQ(world.observe().group(pod)->mark, std::nullopt);
+  world.record.found_groups.insert(pod);
+  EXPECT_EQ(world.observe().group(pod)->mark, "S");
+}
+
 struct GroupRow {
   const char* name;
   HierarchyMode mode;
