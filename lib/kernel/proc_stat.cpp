@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/proc_stat.hpp"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -15,17 +14,19 @@ namespace {
 constexpr std::size_t kState = 3, kPpid = 4, kFlags = 9, kUtime = 14, kStime = 15, kStart = 22,
                       kGuest = 43;
 
-bool ends_a_word(char c) { return c == ' ' || c == '\n'; }
-
-/// The words behind the name, by their number in proc(5). No allocation: called per thread.
+/// The words behind the name, by their number in proc(5); the newline is behind the last of them.
+/// Nothing is allocated, and each character is looked at once: this is called per thread.
 class Fields {
  public:
   explicit Fields(std::string_view text) {
-    while (count_ < words_.size() && !text.empty()) {
-      const auto* end = std::find_if(text.begin(), text.end(), ends_a_word);
-      const auto length = static_cast<std::size_t>(end - text.begin());
-      if (length > 0) words_.at(count_++) = text.substr(0, length);
-      text.remove_prefix(std::min(length + 1, text.size()));
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (count_ < words_.size()) {
+      while (at != end && *at == ' ') ++at;
+      if (at == end) return;
+      const char* const word = at;
+      while (at != end && *at != ' ') ++at;
+      words_[count_++] = {word, static_cast<std::size_t>(at - word)};
     }
   }
   [[nodiscard]] bool complete() const { return count_ == words_.size(); }
