@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/errnos.hpp"
-#include "observe/bundle_dirs.hpp"
 #include "observe/shims.hpp"
 #include "record/scope_tries.hpp"
 
@@ -29,7 +28,7 @@ Reconciler::Reconciler(Loop& loop, const World& world, Config config)
 void Reconciler::hint(const Hint& hint) {
   switch (hint.kind) {
     case HintKind::bundle:
-      return bundle_hint(hint.text);
+      return node_.bundle_written(hint.text);
     case HintKind::exec:
       return exec_hint(hint.pid);
     case HintKind::thread:
@@ -52,7 +51,7 @@ void Reconciler::hint(const Hint& hint) {
 void Reconciler::state_hint(const std::string& text) {
   const auto id = SandboxId::parse(text);
   if (id && (node_.inputs.known(*id) || node_.sandboxes.find(*id) != nullptr))
-    node_.absorb(node_.inputs.state_changed(*id));
+    node_.state_written(*id);
 }
 
 /// Only units that a sandbox waits for are known here.
@@ -62,17 +61,6 @@ void Reconciler::job_hint(const std::string& unit, const std::string& problem) {
   if (entry == nullptr) return;
   end_job(entry->record, unit, problem, node_.world.clock.now());
   node_.dirty(*id, Due::change);
-}
-
-void Reconciler::bundle_hint(const std::string& directory) {
-  const auto origin = bundle_origin(node_.config.discovery, directory);
-  if (!origin) return;
-  const auto change = node_.inputs.bundle_changed(*origin);
-  if (node_.inputs.full())
-    node_.world.log.limited(
-        LogLevel::warning, origin->id, "full",
-        "too many bundles: new ones are not looked at; raise [limits] max_sandboxes");
-  node_.absorb(change);
 }
 
 void Reconciler::exec_hint(Pid pid) {
@@ -88,11 +76,11 @@ void Reconciler::exec_hint(Pid pid) {
 /// A shim executed: its bundle may be so new that its own event is still on the way.
 void Reconciler::shim_hint(Pid pid) {
   const auto claim = shims_claim(node_.world.proc, pid, [this](const std::string& directory) {
-    if (!node_.inputs.sandbox_in(directory)) bundle_hint(directory);
+    if (!node_.inputs.sandbox_in(directory)) node_.read_bundle(directory);
     return node_.inputs.sandbox_in(directory);
   });
   if (!claim) return;
-  if (!node_.inputs.known(claim->id)) bundle_hint(claim->directory);
+  if (!node_.inputs.known(claim->id)) node_.read_bundle(claim->directory);
   // A bundle that is still being written tells nothing yet.
   const auto inputs = node_.inputs.inputs(claim->id).inputs;
   if (inputs.bundle && !may_be_shim(node_.world.proc, pid, inputs)) return;

@@ -38,7 +38,6 @@ class Reconciler final {
  private:
   void state_hint(const std::string& text);
   void job_hint(const std::string& unit, const std::string& problem);
-  void bundle_hint(const std::string& directory);
   void exec_hint(Pid pid);
   void shim_hint(Pid pid);
   void end_hint(Pid pid);

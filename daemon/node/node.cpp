@@ -2,7 +2,10 @@
 #include "daemon/node/node.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+
+#include "observe/bundle_dirs.hpp"
 
 namespace kcg {
 
@@ -70,6 +73,50 @@ void Node::enqueue(const SandboxId& id, Due why) {
   }
   scheduler.due(id, why, now);
   turns.arm();
+}
+
+void Node::state_written(const SandboxId& id) {
+  if (auto* files = unread_while_resting(id))
+    files->state = true;
+  else
+    absorb(inputs.state_changed(id));
+}
+
+void Node::bundle_written(const std::string& directory) {
+  const auto owner = inputs.sandbox_in(directory);
+  if (auto* files = owner ? unread_while_resting(*owner) : nullptr)
+    files->bundles.insert(directory);
+  else
+    read_bundle(directory);
+}
+
+void Node::read_bundle(const std::string& directory) {
+  const auto origin = bundle_origin(config.discovery, directory);
+  if (!origin) return;
+  const auto change = inputs.bundle_changed(*origin);
+  if (inputs.full())
+    world.log.limited(LogLevel::warning, origin->id, "full",
+                      "too many bundles: new ones are not looked at; raise [limits] max_sandboxes");
+  absorb(change);
+}
+
+UnreadFiles* Node::unread_while_resting(const SandboxId& id) {
+  auto* entry = sandboxes.find(id);
+  if (entry == nullptr || entry->rests_until <= world.clock.now()) return nullptr;
+  if (!entry->unread_files) {
+    entry->unread_files = std::make_unique<UnreadFiles>();
+    entry->unread_files->due = turns.after(entry->rests_until, [this, id] { read_unread(id); });
+  }
+  return entry->unread_files.get();
+}
+
+void Node::read_unread(const SandboxId& id) {
+  auto* entry = sandboxes.find(id);
+  const auto files = entry == nullptr ? nullptr : std::move(entry->unread_files);
+  if (!files) return;
+  turns.cancel(files->due);
+  if (files->state) absorb(inputs.state_changed(id));
+  for (const auto& directory : files->bundles) read_bundle(directory);
 }
 
 /// A new bundle's shim executes in a moment.

@@ -65,6 +65,14 @@ struct Node final {
   /// A thread of this process was born, or named itself: if that is all, a glance will do, and
   /// nothing at all where its threads were looked at after that, or do not matter.
   void stirred(Pid pid, Instant at);
+  /// Kata's state of it, or the bundle in this directory, was written. While the sandbox rests it
+  /// is not read before the next look, or before the rest is over: it is written several times.
+  void state_written(const SandboxId& id);
+  void bundle_written(const std::string& directory);
+  /// Now, whoever rests.
+  void read_bundle(const std::string& directory);
+  /// What was written while it rested is read before it is looked at.
+  void read_unread(const SandboxId& id);
   /// What files say has changed. Who it concerns is looked at, unless nothing comes of it. One that
   /// is half-written is read again soon, and told of when it stays so.
   void absorb(const InputChange& change);
@@ -91,6 +99,8 @@ struct Node final {
 
  private:
   void enqueue(const SandboxId& id, Due why);
+  /// nullptr: it does not rest.
+  [[nodiscard]] UnreadFiles* unread_while_resting(const SandboxId& id);
   [[nodiscard]] bool still_wanted(const SandboxId& id);
   void read_later();
 

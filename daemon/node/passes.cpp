@@ -62,6 +62,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   const auto as_it_was = glance(id, why);
   if (as_it_was.value_or(false)) return;
   auto& entry = node_.sandboxes.get(id);
+  node_.read_unread(id);
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);

@@ -32,6 +32,13 @@ struct AskedCounters {
   Instant at{0};
 };
 
+/// Value: files of a sandbox that were written while it rests, and are not read yet.
+struct UnreadFiles {
+  Timer due{};                    ///< when they are, if nothing asks for a look before
+  bool state = false;             ///< Kata's
+  std::set<std::string> bundles;  ///< by directory
+};
+
 /// Value: one sandbox between passes. There may be thousands: what few of them have is not in it.
 struct Entry {
   Record record;
@@ -48,6 +55,7 @@ struct Entry {
   bool look_due = true;             ///< a glance at the threads will not do
   Instant rests_until{0};           ///< see Node::changed
   std::optional<Timer> change_due;  ///< of a look that waits until then
+  std::unique_ptr<UnreadFiles> unread_files;  ///< nullptr: none
   std::optional<Glance> glance;
   std::set<Pid> stirred;                 ///< processes whose threads were heard of since
   std::set<TaskKey> counted;             ///< vCPU threads that live and whose placing was counted

@@ -252,6 +252,58 @@ TEST_F(Hearing, KatasWordOfWhichNothingComesIsNoReasonToLook) {
   EXPECT_EQ(looks_later(), 1U) << "it is over";
 }
 
+/// Kata writes it several times, and the looks that others ask for come between.
+TEST_F(Hearing, WhatIsWrittenWhileASandboxRestsIsReadWhenTheRestIsOver) {
+  const auto file = std::filesystem::path(directory()) / "vc" / "sbs" / "x" / "persist.json";
+  std::filesystem::create_directories(file.parent_path());
+  const auto says = [&](const char* text) { std::ofstream(file) << text; };
+  says(R"({"State": "ready"})");
+  const Pid vmm = placed();
+  look_by(HintKind::process_end, vmm);
+  says(R"({"HypervisorState": {"Type": "remote"}})");
+  reconciler_->hint({HintKind::kata_state, "x", 0});
+  says(R"({"State": "ready"})");
+  EXPECT_EQ(looks_later(), 0U) << "as if it had never been otherwise";
+  look_by(HintKind::process_end, vmm);
+  says(R"({"HypervisorState": {"Type": "remote"}})");
+  reconciler_->hint({HintKind::kata_state, "x", 0});
+  EXPECT_EQ(looks_later(), 1U) << "and no later";
+}
+
+TEST_F(Hearing, WhatIsWrittenWhileASandboxRestsIsReadBeforeItIsLookedAt) {
+  const auto file = std::filesystem::path(directory()) / "vc" / "sbs" / "x" / "persist.json";
+  std::filesystem::create_directories(file.parent_path());
+  const Pid vmm = placed();
+  look_by(HintKind::process_end, vmm);
+  std::ofstream(file) << R"({"HypervisorState": {"Type": "remote"}})";
+  reconciler_->hint({HintKind::kata_state, "x", 0});
+  look_by(HintKind::process_end, vmm);
+  EXPECT_EQ(looks_later(), 0U) << "that look has seen it";
+  std::filesystem::remove(file);
+  reconciler_->hint({HintKind::kata_state, "x", 0});
+  EXPECT_EQ(looks_later(), 1U);
+}
+
+TEST_F(Hearing, ABundleThatIsWrittenWhileItsSandboxRestsIsReadWhenTheRestIsOver) {
+  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const auto bundle = new_bundle();
+  const Pid shim = shim_executes(bundle);
+  (void)looks_later();
+  const auto tells_its_shim = [&] {
+    look_by(HintKind::process_end, shim);
+    std::ofstream(bundle + "/shim.pid") << shim;
+    reconciler_->hint({HintKind::bundle, bundle, 0});
+  };
+  tells_its_shim();
+  std::filesystem::remove(bundle + "/shim.pid");
+  EXPECT_EQ(looks_later(), 0U) << "as if it had never been otherwise";
+  tells_its_shim();
+  EXPECT_EQ(looks_later(), 1U) << "and no later";
+}
+
 TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
   tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
   start();
