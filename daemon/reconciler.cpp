@@ -81,6 +81,7 @@ void Reconciler::shim_hint(Pid pid) {
   });
   if (!claim) return;
   if (!node_.inputs.known(claim->id)) node_.read_bundle(claim->directory);
+  node_.read_unread(claim->id);  // its bundle may be that of another life
   // A bundle that is still being written tells nothing yet.
   const auto inputs = node_.inputs.inputs(claim->id).inputs;
   if (inputs.bundle && !may_be_shim(node_.world.proc, pid, inputs)) return;

@@ -83,6 +83,14 @@ class Hearing : public Reconciling {
       (void)::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count()));
     return follower_.looks;
   }
+  /// The daemon has started, and nobody has told it of this bundle.
+  std::string bundle_beside_the_daemon() {
+    tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
+    start();
+    run();
+    reconciler_->set_follower(&follower_);
+    return new_bundle();
+  }
   /// Of the sandbox "b"; nobody has told of it.
   std::string new_bundle() {
     auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/b";

@@ -285,11 +285,7 @@ TEST_F(Hearing, WhatIsWrittenWhileASandboxRestsIsReadBeforeItIsLookedAt) {
 }
 
 TEST_F(Hearing, ABundleThatIsWrittenWhileItsSandboxRestsIsReadWhenTheRestIsOver) {
-  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
-  start();
-  run();
-  reconciler_->set_follower(&follower_);
-  const auto bundle = new_bundle();
+  const auto bundle = bundle_beside_the_daemon();
   const Pid shim = shim_executes(bundle);
   (void)looks_later();
   const auto tells_its_shim = [&] {
@@ -304,12 +300,23 @@ TEST_F(Hearing, ABundleThatIsWrittenWhileItsSandboxRestsIsReadWhenTheRestIsOver)
   EXPECT_EQ(looks_later(), 1U) << "and no later";
 }
 
-TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
-  tree_.make_all(tree_.host().hierarchies.front().name.str(), "/kubepods/pod1");
-  start();
+/// Its id comes back so soon that what ended still rests.
+TEST_F(Hearing, AShimIsJudgedByTheBundleThatIsThereNow) {
+  const auto bundle = bundle_beside_the_daemon();
+  const Pid shim = shim_executes(bundle);
+  (void)looks_later();
+  proc_.exit_process(shim);
+  reconciler_->hint({HintKind::process_end, "b", shim});
   run();
-  reconciler_->set_follower(&follower_);
-  const auto bundle = new_bundle();
+  std::filesystem::rename(bundle, directory() + "/before");  // so that its inode is not used again
+  reconciler_->hint({HintKind::bundle, new_bundle(), 0});
+  const Pid next = shim_executes(bundle);
+  run();
+  EXPECT_NE(tree_.group_of(next, "v2").find("kata-sandbox-b"), std::string::npos);
+}
+
+TEST_F(Hearing, WhatIsOverIsForgottenWithItsBundleAndNotLookedAtAgain) {
+  const auto bundle = bundle_beside_the_daemon();
   const Pid shim = shim_executes(bundle);
   run();
   ASSERT_GE(tree_.groups("v2").size(), 3U) << "its groups were made";
