@@ -10,7 +10,6 @@ FileNames own_files(const Hierarchy& h, bool top, ThreadClass cls) {
   const auto add = [&files](std::initializer_list<const char*> names) {
     files.insert(files.end(), names.begin(), names.end());
   };
-  if (top || !h.unified) add({kProcesses});
   if (h.unified) {
     add({kType});
     if (h.has("cpu")) add({"cpu.max", "cpu.weight"});
@@ -21,7 +20,6 @@ FileNames own_files(const Hierarchy& h, bool top, ThreadClass cls) {
     return files;
   }
   if (h.has("cpu")) add({"cpu.shares", kQuota});
-  if (h.has("cpu") && (top || cls == ThreadClass::vcpu)) add({kPeriod});
   if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
   if (top && h.has("memory"))
     add({"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes",

@@ -11,7 +11,7 @@
 
 namespace kcg {
 
-/// On v2 those of the whole threaded subtree, told by its top alone.
+/// Who is in a group: on v2 those of the whole threaded subtree, told by its top alone.
 inline constexpr const char* kProcesses = "cgroup.procs";
 inline constexpr const char* kType = "cgroup.type";
 inline constexpr const char* kControllers = "cgroup.controllers";
@@ -19,7 +19,7 @@ inline constexpr const char* kEnabled = "cgroup.subtree_control";
 inline constexpr const char* kQuota = "cpu.cfs_quota_us";
 inline constexpr const char* kPeriod = "cpu.cfs_period_us";
 
-/// Of a group of ours: the top one, or the one of this class.
+/// Of a group of ours, but who is in it: the top one, or the one of this class.
 [[nodiscard]] FileNames own_files(const Hierarchy& h, bool top, ThreadClass cls = ThreadClass::vmm);
 
 /// Of a group above ours, or of Kata's; `parent`: the one that ours stand in. The root limits

@@ -37,13 +37,50 @@ bool listed_above(const GroupRef& ref, const Observed& observed) {
   return type && *type == "domain threaded";
 }
 
+/// v1: whoever is in a group of ours is there in each hierarchy, but for what somebody does by
+/// hand. The tops of ours of which one in which all threads of a process are together has told.
+std::vector<CgroupPath> tops_told(const Observed& observed) {
+  std::vector<CgroupPath> tops;
+  const auto& groups = observed.groups;
+  for (const auto& h : observed.host.hierarchies) {
+    if (h.splits_threads()) continue;
+    for (auto it = groups.lower_bound({h.name, CgroupPath()});
+         it != groups.end() && it->first.hierarchy == h.name; ++it)
+      if (it->second.mark == observed.inputs.id.str() && it->second.files.contains(kProcesses))
+        tops.push_back(it->first.path);
+  }
+  return tops;
+}
+
+bool within_any(const CgroupPath& path, const std::vector<CgroupPath>& tops) {
+  return std::any_of(tops.begin(), tops.end(),
+                     [&](const CgroupPath& top) { return path.within(top); });
+}
+
+/// Those in which all threads of a process are together come first: they may tell for others.
+std::vector<const Hierarchy*> in_order(const Host& host) {
+  std::vector<const Hierarchy*> order;
+  for (const auto& h : host.hierarchies) order.push_back(&h);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const Hierarchy* h) { return !h->splits_threads(); });
+  return order;
+}
+
 /// Value: what is to be looked at, but for where.
 struct LookOrder {
   const Record& record;
   const std::vector<CgroupPath>& katas;  ///< Kata's own groups
   GroupDepth depth;
   const Observed* last;
+  bool one_tells;  ///< who is in ours: one hierarchy of v1, as far as there is one
 };
+
+/// A look that an event asks for, and the first one at what has ended: rmdir(2) takes no group that
+/// anybody is in, and who it is the next one asks everywhere.
+bool one_tells(GroupDepth depth, const Observed* last, const Record& record) {
+  if (depth == GroupDepth::ended) return !record.trusted.empty() && !record.ended;
+  return last != nullptr;
+}
 
 /// Looks at single groups and remembers those that exist.
 class Looker final {
@@ -116,14 +153,14 @@ class Looker final {
   void one_of_ours(const Hierarchy& h, const Top& top) {
     if (!top.chosen && !of_interest({h.name, top.path})) return;
     elsewhere_ = elsewhere_ || !top.chosen;
-    const auto* state = look(h, top.path, AskMark::yes, own_files(h, true));
+    const auto* state = look_at_ours(h, top.path, own_files(h, true), true);
     if (state == nullptr) return;
     see_whether_occupied({h.name, top.path});
     // Made after the mark of the one above, and looked at as found ones if that has gone since.
     const bool made = state->mark || observed_.creation_recorded;
     if (!h.splits_threads() || !made) return;
     for (const auto cls : kThreadClasses) {
-      look(h, top.classes[cls], AskMark::yes, own_files(h, false, cls));
+      look_at_ours(h, top.classes[cls], own_files(h, false, cls), false);
       see_whether_occupied({h.name, top.classes[cls]});
     }
   }
@@ -134,7 +171,7 @@ class Looker final {
     for (const auto& ref : refs) {
       if (ref.hierarchy != h.name) continue;
       const bool top = !refs.contains({h.name, ref.path.parent()});
-      look(h, ref.path, AskMark::yes, own_files(h, top, ThreadClass::io));
+      look_at_ours(h, ref.path, own_files(h, top, ThreadClass::io), top);
     }
   }
 
@@ -193,6 +230,18 @@ class Looker final {
     if (!result && !errnos::no_group_file(result.error().code))
       observed_.unread_groups.push_back(result.error().text);
     return result.has_value();
+  }
+
+  /// With whoever is in it, as far as another one does not tell.
+  const GroupState* look_at_ours(const Hierarchy& h, const CgroupPath& path, FileNames files,
+                                 bool top) {
+    const bool told = h.unified ? !top : within_any(path, told_);
+    if (!told) files.insert(files.begin(), kProcesses);
+    const auto* state = look(h, path, AskMark::yes, std::move(files));
+    if (order_.one_tells && state != nullptr && !h.splits_threads() &&
+        state->mark == observed_.inputs.id.str())
+      told_.push_back(path);
+    return state;
   }
 
   /// Somebody has marked it, or we may have made it.
@@ -257,7 +306,8 @@ class Looker final {
   const CgroupTree& tree_;
   const LookOrder& order_;
   Observed& observed_;
-  std::set<GroupRef> absent_;  ///< or unreadable, which has been told; layouts share groups
+  std::set<GroupRef> absent_;     ///< or unreadable, which has been told; layouts share groups
+  std::vector<CgroupPath> told_;  ///< see tops_told()
   bool elsewhere_ = false;
 };
 
@@ -303,9 +353,10 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   const auto layout = chosen_layout(config, observed.inputs, observed.host);
   const auto tops = path ? tops_of(config, observed, *path, record, layout) : std::vector<Top>{};
   const auto katas = path ? kata_paths(id, *path) : std::vector<CgroupPath>{};
-  const LookOrder order{record, katas, depth, last};
+  const LookOrder order{record, katas, depth, last, one_tells(depth, last, record)};
   Looker looker(tree, order, observed);
-  for (const auto& h : observed.host.hierarchies) {
+  for (const auto* one : in_order(observed.host)) {
+    const auto& h = *one;
     looker.ours(h, tops);
     looker.found(h);
     for (const auto& top : tops) looker.above(h, top, path->pod);
@@ -330,12 +381,14 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
 Inside inside_of(const CgroupTree& tree, Observed& observed) {
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
+  const auto told = tops_told(observed);
   Inside inside;
   for (const auto& [ref, state] : observed.groups) {
     const bool ours = state.mark && *state.mark == id.str();
     const bool scope = path && path->driver == Driver::systemd && ref.path == path->full;
     if ((!ours && !scope) || state.file(kType) == "threaded" || listed_above(ref, observed))
       continue;
+    if (ours && !state.files.contains(kProcesses) && within_any(ref.path, told)) continue;
     const auto pids = pids_in(tree, state, observed);
     inside.all.insert(inside.all.end(), pids.begin(), pids.end());
     if (ours) inside.ours.insert(inside.ours.end(), pids.begin(), pids.end());

@@ -55,6 +55,25 @@ TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
   EXPECT_TRUE(world.marked_groups().empty());
 }
 
+/// Nobody is counted twice: where it cannot be removed, the next look asks everywhere.
+TEST(Observe, OfOneThatHasEndedOneHierarchyTellsWhoIsLeftUntilSomebodyIs) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto top = path(world.expected_sandbox_group());
+  const auto left = world.proc.start(1, {"left", "/bin/left", {}});
+  world.tree.outside([&](CgroupTree& tree) {
+    ASSERT_TRUE(tree.write({"pids", top}, "cgroup.procs", std::to_string(left)));
+  });
+  world.end_all();
+  EXPECT_TRUE(world.observe().foreign.empty());
+  (void)world.pass();
+  EXPECT_EQ(world.marked_groups(), std::vector<std::string>{"pids:" + top.str()})
+      << "rmdir(2) takes no group that anybody is in";
+  ASSERT_EQ(world.observe().foreign.size(), 1U);
+  EXPECT_EQ(world.observe().foreign.front().facts.key.pid, left);
+}
+
 /// Nothing limits one that has ended, and its end is looked at as often as its start.
 TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
   SandboxWorld world(scenario(HierarchyMode::v1));
@@ -69,7 +88,7 @@ TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
   EXPECT_TRUE(has("cpu", "cpu.shares")) << "the shim lives";
   world.end_all();
   EXPECT_FALSE(has("cpu", "cpu.shares"));
-  EXPECT_TRUE(has("cpu", "cgroup.procs")) << "who is left";
+  EXPECT_TRUE(has("memory", "cgroup.procs")) << "who is left";
   EXPECT_TRUE(has("memory", "memory.oom_control")) << "who was killed";
   (void)world.pass();
   EXPECT_TRUE(world.marked_groups().empty());

@@ -237,6 +237,27 @@ TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
   EXPECT_EQ(quota(above), "77000") << "it was not seen by the look before";
 }
 
+/// v1: whoever is in a group of ours is there in all hierarchies, but for what is done by hand.
+TEST(Observe, WhereAnEventAsksOneHierarchyTellsWhoIsInOurs) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto top = path(world.expected_sandbox_group());
+  const auto hand = world.proc.start(1, {"hand", "/bin/hand", {}});
+  const auto put = [&](const char* hierarchy) {
+    world.tree.outside([&](CgroupTree& tree) {
+      ASSERT_TRUE(tree.write({hierarchy, top}, "cgroup.procs", std::to_string(hand)));
+    });
+  };
+  put("cpu");
+  const auto all = world.observe();
+  EXPECT_EQ(all.foreign.size(), 1U) << "a look that reads all asks everywhere";
+  world.last = &all;
+  EXPECT_TRUE(world.observe().foreign.empty());
+  put("memory");
+  EXPECT_EQ(world.observe().foreign.size(), 1U) << "the one that tells";
+}
+
 /// Controllers are enabled there, and who was killed in the pod's is told of the look that sees it.
 TEST(Observe, ThePodsOwnGroupAndTheRootAreReadEachTime) {
   SandboxWorld world(scenario(HierarchyMode::v2, true));
