@@ -38,13 +38,20 @@ void Reconciler::hint(const Hint& hint) {
     case HintKind::process_end:
       return end_hint(hint.pid);
     case HintKind::group:
-      if (const auto id = SandboxId::parse(hint.text)) node_.changed(*id);
-      return;
+      return group_hint(hint.text, Changed::anything);
+    case HintKind::population:
+    case HintKind::made_group:
+      return group_hint(hint.text, Changed::around);
     case HintKind::job:
       return job_hint(hint.text, hint.problem);
     case HintKind::rescan:
+      node_.recent.distrust_groups();
       return resync_.rescan();
   }
+}
+
+void Reconciler::group_hint(const std::string& text, Changed what) {
+  if (const auto id = SandboxId::parse(text)) node_.changed(*id, what);
 }
 
 /// State that Kata left behind names no sandbox that there is.
@@ -85,7 +92,8 @@ void Reconciler::shim_hint(Pid pid) {
   // A bundle that is still being written tells nothing yet.
   const auto inputs = node_.inputs.inputs(claim->id).inputs;
   if (inputs.bundle && !may_be_shim(node_.world.proc, pid, inputs)) return;
-  if (node_.add_candidate(claim->id, pid)) node_.dirty(claim->id, Due::placement);
+  if (node_.add_candidate(claim->id, pid))
+    node_.dirty(claim->id, Due::placement, Changed::no_group);
 }
 
 /// A VMM ends before its shim does, which cleans up and follows: one look sees it all.
@@ -100,7 +108,7 @@ void Reconciler::end_hint(Pid pid) {
 
 /// Whose it was when it was looked at last: an end that was seen is no news.
 void Reconciler::process_hint(Pid pid, Due why) {
-  if (const auto id = node_.sandboxes.owner(pid)) node_.dirty(*id, why);
+  if (const auto id = node_.sandboxes.owner(pid)) node_.dirty(*id, why, Changed::no_group);
 }
 
 }  // namespace kcg

@@ -37,6 +37,7 @@ class Reconciler final {
 
  private:
   void state_hint(const std::string& text);
+  void group_hint(const std::string& text, Changed what);
   void job_hint(const std::string& unit, const std::string& problem);
   void exec_hint(Pid pid);
   void shim_hint(Pid pid);

@@ -27,22 +27,31 @@ Node::Node(Loop& loop, const World& the_world, Config the_config)
       chronicle(world.store, world.clock, world.log, turns, overheads),
       announcer(world.log, world.clock, chronicle) {}
 
-void Node::dirty(const SandboxId& id, Due why) {
-  if (auto* entry = sandboxes.find(id)) entry->look_due = true;
+void Node::dirty(const SandboxId& id, Due why, Changed what) {
+  if (auto* entry = sandboxes.find(id)) {
+    entry->look_due = true;
+    note(*entry, what);
+  }
   enqueue(id, why);
 }
 
-void Node::changed(const SandboxId& id) {
+void Node::note(Entry& entry, Changed what) {
+  entry.groups_told = entry.groups_told || what == Changed::anything;
+  entry.around_told = entry.around_told || what == Changed::around;
+}
+
+void Node::changed(const SandboxId& id, Changed what) {
   auto* entry = sandboxes.find(id);
   const auto now = world.clock.now();
-  if (entry == nullptr || entry->rests_until <= now) return dirty(id, Due::change);
+  if (entry == nullptr || entry->rests_until <= now) return dirty(id, Due::change, what);
+  note(*entry, what);
   entry->heard = entry->heard.value_or(now);
   if (entry->change_due) return;
   entry->change_due = turns.after(entry->rests_until, [this, id] {
     auto* waits = sandboxes.find(id);
     if (waits == nullptr) return;
     waits->change_due.reset();
-    dirty(id, Due::change);
+    dirty(id, Due::change, Changed::no_group);  // else it has been noted
   });
 }
 
@@ -123,7 +132,7 @@ void Node::read_unread(const SandboxId& id) {
 void Node::absorb(const InputChange& change) {
   for (const auto& id : change.sandboxes) {
     if (looked && sandboxes.find(id) == nullptr) rest(sandboxes.get(id), kRestBeforeVmm);
-    if (!still_wanted(id)) changed(id);
+    if (!still_wanted(id)) changed(id, Changed::no_group);
   }
   read_later();
 }

@@ -45,6 +45,13 @@ inline constexpr Instant kShimFollows = std::chrono::milliseconds(100);
 /// So long after what was done it is seen whether it holds, if nothing asks for a look before.
 inline constexpr Instant kConfirm = std::chrono::milliseconds(100);
 
+/// What may be another than at the last look.
+enum class Changed : std::uint8_t {
+  anything,
+  no_group,  ///< its files, or its tasks
+  around,    ///< who is in its groups, or one that Kata has made since
+};
+
 /// Resource: see the head of the file.
 struct Node final {
   Node(Loop& loop, const World& the_world, Config the_config);
@@ -54,10 +61,10 @@ struct Node final {
   /// It is to be looked at. Before the node has been looked at once not all that speaks for a
   /// sandbox is known: nothing is concluded, and its turn comes when that look ends. Only what
   /// executes now is placed at once.
-  void dirty(const SandboxId& id, Due why = Due::event);
+  void dirty(const SandboxId& id, Due why = Due::event, Changed what = Changed::anything);
   /// Root changed its files or its groups. Such things come together: what comes soon after a look
   /// is looked at at once, when the rest is over (see rest()).
-  void changed(const SandboxId& id);
+  void changed(const SandboxId& id, Changed what = Changed::anything);
   /// No look waits for its rest any more.
   void forget_change(Entry& entry);
   /// It has been looked at. Where nothing tells of what happens it never rests.
@@ -98,6 +105,7 @@ struct Node final {
   std::optional<std::uint64_t> managed_since;  ///< see ObserveContext
 
  private:
+  static void note(Entry& entry, Changed what);
   void enqueue(const SandboxId& id, Due why);
   /// nullptr: it does not rest.
   [[nodiscard]] UnreadFiles* unread_while_resting(const SandboxId& id);

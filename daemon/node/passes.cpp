@@ -9,6 +9,7 @@
 
 #include "identify/recognise.hpp"
 #include "model/ticks.hpp"
+#include "pass/seen_groups.hpp"
 
 namespace kcg {
 
@@ -59,15 +60,15 @@ Round Passes::look(const SandboxId& id, const Entry& entry) const {
 }
 
 void Passes::pass(const SandboxId& id, Due why) {
-  const auto as_it_was = glance(id, why);
-  if (as_it_was.value_or(false)) return;
+  if (glance(id, why)) return;
   auto& entry = node_.sandboxes.get(id);
   node_.read_unread(id);
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  auto result = run(id, why, entry, assembled, as_it_was && groups_hold(id, entry));
+  auto result = run(id, why, entry, assembled);
   if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
+  if (result.last) take_in_made(*result.last);
   if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
     node_.scheduler.resume(id, why);
@@ -78,7 +79,8 @@ void Passes::pass(const SandboxId& id, Due why) {
   entry.look_due = false;
   entry.over = result.follow_up.forget;
   node_.rest(entry, vmm_awaited(result) ? kRestBeforeVmm : kRest);
-  if (const auto news = std::exchange(entry.news, std::nullopt)) node_.dirty(id, *news);
+  if (const auto news = std::exchange(entry.news, std::nullopt))
+    node_.dirty(id, *news, Changed::no_group);  // else it has been noted
   tell(id, entry, result);
   const bool open = entry.record.scope.pending.has_value();
   const bool known = result.last && (result.last->observed.inputs.bundle ||
@@ -93,12 +95,12 @@ void Passes::pass(const SandboxId& id, Due why) {
     node_.recent.drop(id);
 }
 
-/// Whether a glance at the threads has found all as it was. nullopt: more asks for a look.
-std::optional<bool> Passes::glance(const SandboxId& id, Due why) {
+/// Whether a glance at the threads has found all as it was. False: a look is needed.
+bool Passes::glance(const SandboxId& id, Due why) {
   auto* entry = node_.sandboxes.find(id);
-  if (entry == nullptr || entry->look_due || !entry->glance) return std::nullopt;
+  if (entry == nullptr || entry->look_due || !entry->glance) return false;
   const auto look_at = entry->glance->look_at;
-  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return std::nullopt;
+  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
   const auto seen = look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred,
                                     told(id), entry->record);
   if (node_.world.log.enabled(LogLevel::debug))
@@ -112,17 +114,15 @@ std::optional<bool> Passes::glance(const SandboxId& id, Due why) {
 }
 
 /// Whether the groups are as the last look saw them: nobody has told anything of them since.
-bool Passes::groups_hold(const SandboxId& id, const Entry& entry) {
-  if (!told(id).groups) return false;
-  node_.follower->hear_groups();
-  const auto* last = node_.recent.find(id);
-  if (entry.look_due || entry.change_due || last == nullptr || !last->groups_hold) return false;
-  return node_.world.clock.now() <= last->observed.groups_since + kGroupsHold;
+bool Passes::groups_hold(const SandboxId& id, Entry& entry, const LastLook& last) {
+  const bool recent = node_.world.clock.now() <= last.observed.groups_since + kGroupsHold;
+  if (!last.groups_hold || !recent || !told(id).groups) return false;
+  hear_groups(id, entry);
+  return !entry.groups_told;
 }
 
 /// One turn of a pass; a large VMM's takes several.
-PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
-                       bool groups_hold) {
+PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
   node_.scheduler.looked(id);
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
@@ -135,11 +135,18 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   const bool asked = node_.waiters.waits_for(id);
   if (node_.follower != nullptr && !asked) task.confirm_after = kConfirm;
   task.failures = entry.failures;
-  const auto* last = asked || why == Due::background ? nullptr : node_.recent.find(id);
-  if (last != nullptr) task.last = &last->observed;
-  task.groups_hold = last != nullptr && groups_hold;
+  auto* last = node_.recent.find(id);
+  if (last != nullptr && !asked && why != Due::background) {
+    task.last = &last->observed;
+    task.groups_hold = groups_hold(id, entry, *last);
+  }
+  if (last != nullptr) last->groups_hold = false;  // should this fail, nothing is taken from it
+  task.around_told = std::exchange(entry.around_told, false);
   task.about_to_look = [&, heard = task.groups_hold]() mutable {
-    if (!std::exchange(heard, false)) hear_groups(id, entry);
+    if (std::exchange(heard, false)) return;
+    hear_groups(id, entry);
+    entry.groups_told = false;
+    entry.around_told = false;
   };
   const auto heard = std::exchange(entry.heard, std::nullopt);
   unsigned looks = 0;

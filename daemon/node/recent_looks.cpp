@@ -21,4 +21,8 @@ void RecentLooks::drop(const SandboxId& id) {
   std::erase_if(looks_, [&](const auto& one) { return one.first == id; });
 }
 
+void RecentLooks::distrust_groups() {
+  for (auto& [id, look] : looks_) look.groups_hold = false;
+}
+
 }  // namespace kcg

@@ -23,6 +23,8 @@ class RecentLooks final {
   /// nullptr: there is none.
   [[nodiscard]] LastLook* find(const SandboxId& id);
   void drop(const SandboxId& id);
+  /// What was told of groups may have been lost: none of them is taken as it was seen.
+  void distrust_groups();
   [[nodiscard]] std::size_t size() const { return looks_.size(); }
 
  private:

@@ -53,6 +53,8 @@ struct Entry {
   std::optional<Due> news;          ///< the most urgent since a part of what it goes by was read
   std::optional<Instant> heard;     ///< of the first news since it was looked at
   bool look_due = true;             ///< a glance at the threads will not do
+  bool groups_told = true;          ///< its groups may have changed since they were read
+  bool around_told = false;         ///< see Changed::around
   Instant rests_until{0};           ///< see Node::changed
   std::optional<Timer> change_due;  ///< of a look that waits until then
   std::unique_ptr<UnreadFiles> unread_files;  ///< nullptr: none

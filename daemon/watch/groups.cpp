@@ -230,8 +230,15 @@ void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_Q_OVERFLOW) != 0) return sink_({HintKind::rescan, "", 0});
   if (own_.contains({wd, name})) return;
   const auto ids = concerned(wd, mask, name);  // a hint may change what is watched
+  const auto kind = kind_of(wd, mask);
   if ((mask & IN_IGNORED) != 0) forget(wd);
-  for (const auto& id : ids) sink_({HintKind::group, id, 0});
+  for (const auto& id : ids) sink_({kind, id, 0});
+}
+
+HintKind GroupWatch::kind_of(int wd, std::uint32_t mask) const {
+  if ((mask & IN_CREATE) != 0) return HintKind::made_group;
+  const bool population = (mask & IN_MODIFY) != 0 && populations_.contains(wd);
+  return population ? HintKind::population : HintKind::group;
 }
 
 /// The kernel has dropped the watch.

@@ -43,7 +43,8 @@ struct WrittenLimit {
 };
 
 /// Resource: HintKind::group with the sandbox id whenever a watched file is written, by us too
-/// unless wrote() says so; HintKind::rescan after lost events. The kernel tells nobody that a
+/// unless wrote() says so, HintKind::population where it is cgroup.events, HintKind::made_group
+/// where a child was made, HintKind::rescan after lost events. The kernel tells nobody that a
 /// watched file's own group was removed: whoever cares watches it as its parent's child. What
 /// happens to other children of a group that many share wakes nobody.
 class GroupWatch final {
@@ -101,6 +102,7 @@ class GroupWatch final {
 
   void hear_without(const std::vector<Own>& writes);
   void on_event(int wd, std::uint32_t mask, std::string_view name);
+  [[nodiscard]] HintKind kind_of(int wd, std::uint32_t mask) const;
   [[nodiscard]] Ids concerned(int wd, std::uint32_t mask, std::string_view name) const;
   void add_children(int wd, std::uint32_t mask, std::string_view name, Ids& ids) const;
   [[nodiscard]] Result<int> add(const GroupInterest& interest);

@@ -15,7 +15,9 @@ namespace kcg {
 enum class HintKind : std::uint8_t {
   bundle,       ///< `text` = bundle directory that changed, appeared or vanished
   kata_state,   ///< `text` = sandbox id whose state changed
-  group,        ///< `text` = sandbox id one of whose groups was written or emptied
+  group,        ///< `text` = sandbox id one of whose groups was written or removed
+  population,   ///< `text` = sandbox id one of whose groups was emptied, or is not empty any more
+  made_group,   ///< `text` = sandbox id for which somebody has made a group: no other has changed
   exec,         ///< `pid` executed a program
   thread,       ///< `pid` (thread group) has a new thread or vCPU, or a thread named itself
   process_end,  ///< a watched shim or VMM ended; `text` = sandbox id

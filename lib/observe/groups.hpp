@@ -25,8 +25,8 @@ enum class GroupDepth : std::uint8_t {
   ended,  ///< what matters of one that has ended: who is left in it, and who was killed there
 };
 
-/// Fills observed.groups. What stands between the pod and the root is taken from `last`, as far as
-/// that has seen it; nullptr: it is read.
+/// Adds to observed.groups what is not among them. What stands between the pod and the root is
+/// taken from `last`, as far as that has seen it; nullptr: it is read.
 [[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
                                     const Record& record, GroupDepth depth, const Observed* last,
                                     Observed& observed);

@@ -6,8 +6,10 @@
 
 #include "identify/ended.hpp"
 #include "kernel/keyed.hpp"
+#include "layout/layout.hpp"
 #include "model/errnos.hpp"
 #include "model/ticks.hpp"
+#include "observe/group_files.hpp"
 #include "observe/groups.hpp"
 #include "observe/processes.hpp"
 #include "oci/cgroups_path.hpp"
@@ -62,17 +64,39 @@ bool seems_over(ProcView& proc, const Record& record) {
   });
 }
 
+/// What was said since, or fixed, leads to the same groups.
+bool in_same_place(const Config& config, const Observed& last, const Observed& now) {
+  const bool same_path = last.cgroups_path
+                             ? now.cgroups_path && *last.cgroups_path == *now.cgroups_path
+                             : !now.cgroups_path;
+  return same_path && last.fixed == now.fixed && !now.creation_recorded &&
+         chosen_layout(config, last.inputs, last.host) ==
+             chosen_layout(config, now.inputs, now.host);
+}
+
+Inside taken_groups(const CgroupTree& tree, const Config& config, const Record& record,
+                    const ObserveContext& context, Observed& observed) {
+  const auto& last = *context.last;
+  observed.groups = last.groups;
+  observed.only_layout = last.only_layout;
+  observed.groups_since = last.groups_since;
+  observed.above_since = last.above_since;
+  if (!context.around_told || !observed.cgroups_path) return inside_of(tree, observed);
+  const auto katas = kata_paths(observed.inputs.id, *observed.cgroups_path);
+  std::erase_if(observed.groups, [&](const auto& group) {
+    return !group.second.mark && std::count(katas.begin(), katas.end(), group.first.path) > 0;
+  });
+  if (observed.host.unified())  // v1 tells nobody
+    for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);
+  return observe_groups(tree, config, record, GroupDepth::whole, &last, observed);
+}
+
 Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& config,
                   const Record& record, const ObserveContext& context, GroupDepth depth,
                   Observed& observed) {
   const auto* last = context.last;
-  if (context.groups_hold) {
-    observed.groups = last->groups;
-    observed.only_layout = last->only_layout;
-    observed.groups_since = last->groups_since;
-    observed.above_since = last->above_since;
-    return inside_of(tree, observed);
-  }
+  if (context.groups_hold && depth == GroupDepth::whole && in_same_place(config, *last, observed))
+    return taken_groups(tree, config, record, context, observed);
   const auto now = clock.now();
   if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;
   observed.groups_since = now;
@@ -118,7 +142,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
     if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
     return observed;
   };
-  if (!context.groups_hold && seems_over(proc, record)) {
+  if (seems_over(proc, record)) {
     auto observed = look(GroupDepth::ended);
     if (observed.gone) return observed;
   }

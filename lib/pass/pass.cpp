@@ -78,6 +78,7 @@ Round look_at(const PassWorld& world, const PassOrder& order, const Record& reco
   context.told = order.told;
   context.last = order.last;
   context.groups_hold = groups_hold;
+  context.around_told = order.around_told;
   context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
   Round round;
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,
@@ -156,8 +157,11 @@ class Line final {
     const Using using_ahead(world_.proc);
     const bool taken = std::exchange(groups_hold_, false);
     auto seen = look_at(world_, order_, record_, taken);
-    seen.groups_read = !taken || !as_seen(world_.tree, seen);
-    if (taken && seen.groups_read) seen = look_at(world_, order_, record_, false);
+    const bool read = !taken || seen.observed.groups_since != order_.last->groups_since;
+    if (!read && !as_seen(world_.tree, seen))
+      seen = look_at(world_, order_, record_, false);
+    else
+      seen.groups_read = read || order_.around_told;
     for (const auto& process : ahead_) world_.proc.drop_ahead(process.pid);
     return seen;
   }

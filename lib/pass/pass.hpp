@@ -59,6 +59,7 @@ struct PassOrder {
   Told told{};                                         ///< see ObserveContext
   const Observed* last = nullptr;                      ///< likewise
   bool groups_hold = false;                            ///< likewise, for the first look
+  bool around_told = false;                            ///< likewise
   /// Where all that was planned is done: how much later it is seen whether it holds, if nothing
   /// asks for a look before. nullopt: at once, by another look.
   std::optional<Instant> confirm_after = std::nullopt;
@@ -79,7 +80,7 @@ struct Round {
   std::vector<Repair> repairs = {};  ///< what somebody had undone
   bool was_placed = false;           ///< its VMM and all: before this round
   bool is_placed = false;            ///< after it
-  bool groups_read = true;           ///< false: they were taken as an earlier look saw them
+  bool groups_read = true;           ///< false: all were taken as an earlier look saw them
 };
 
 /// Value: what a pass has come to.

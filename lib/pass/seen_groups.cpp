@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
 #include "model/limit_files.hpp"
+#include "pass/made_groups.hpp"
 
 namespace kcg {
 
@@ -28,6 +30,17 @@ bool is_as_seen(const CgroupTree& tree, const GroupState& seen,
   return true;
 }
 
+bool leaves_what_is_known(const Round& round, const std::set<GroupRef>& made) {
+  const auto known = [&](const StepResult& result) {
+    return move_of(result.step) != nullptr ||
+           (weight_of(result) != nullptr && round.observed.group(result.step.group) != nullptr) ||
+           known_of_made(result, made, round);
+  };
+  const auto& results = round.report.results;
+  return results.size() == round.plan.steps.size() &&
+         std::all_of(results.begin(), results.end(), known);
+}
+
 }  // namespace
 
 const op::Limit* weight_of(const StepResult& result) {
@@ -37,14 +50,13 @@ const op::Limit* weight_of(const StepResult& result) {
 }
 
 bool groups_hold(const Round& round) {
-  const auto known = [&](const StepResult& result) {
-    return move_of(result.step) != nullptr ||
-           (weight_of(result) != nullptr && round.observed.group(result.step.group) != nullptr);
-  };
-  const auto& results = round.report.results;
-  return results.size() == round.plan.steps.size() &&
-         std::all_of(results.begin(), results.end(), known) && !round.observed.gone &&
+  return leaves_what_is_known(round, made_in(round)) && !round.observed.gone &&
          !round.observed.unread() && !round.observed.pending;
+}
+
+void take_in_made(Round& round) {
+  const auto made = made_in(round);
+  if (!made.empty() && leaves_what_is_known(round, made)) add_made(round, made);
 }
 
 void take_in_weights(Round& round) {
@@ -63,7 +75,7 @@ bool as_seen(const CgroupTree& tree, const Round& round) {
   Changes changes;
   for (const auto& step : round.between.steps) {
     const auto* limit = as<op::Limit>(step);
-    if (limit == nullptr && move_of(step) == nullptr) return false;
+    if (limit == nullptr && move_of(step) == nullptr && !is<op::Device>(step)) return false;
     auto& of_group = changes[step.group];
     if (limit != nullptr) of_group.push_back(limit);
   }

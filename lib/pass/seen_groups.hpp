@@ -15,16 +15,19 @@ namespace kcg {
 [[nodiscard]] const op::Limit* weight_of(const StepResult& result);
 
 /// Whether a later look may take the groups as this round left them: nothing but moves and weights
-/// followed.
+/// followed, and groups that were made.
 [[nodiscard]] bool groups_hold(const Round& round);
 
 /// The weights that the round wrote are in the groups that it saw, as they were meant, and between
 /// those and what is wanted no more: nobody looks again for them.
 void take_in_weights(Round& round);
 
-/// True where all that this look found to do is to move somebody, or to change a limit, and the
-/// groups that this concerns are still ours and as it goes by. From now on they are held. False:
-/// a look that reads all groups has to decide.
+/// Where groups_hold(), so are the groups that it has made.
+void take_in_made(Round& round);
+
+/// True where all that this look found to do is to move somebody, or to change a limit or a device
+/// program, and the groups that this concerns are still ours and as it goes by. From now on they
+/// are held. False: a look that reads all groups has to decide.
 [[nodiscard]] bool as_seen(const CgroupTree& tree, const Round& round);
 
 }  // namespace kcg

@@ -121,7 +121,7 @@ TEST_P(Groups, AreWatchedForSeveralThings) {
   const auto hears_of_child = [&] {
     rig_.forget();
     make("a/c");
-    const bool comes = rig_.hears(HintKind::group, "s1");
+    const bool comes = rig_.hears(HintKind::made_group, "s1");
     rig_.forget();
     EXPECT_TRUE(tree_->remove(group("a/c")));
     return comes && rig_.hears(HintKind::group, "s1");
@@ -167,7 +167,7 @@ class GroupLimits : public Groups {
   void fence() {
     watch("fence", {{group("b"), GroupNews::child, group("b/c").path}});
     make("b/c");
-    EXPECT_TRUE(rig_.hears(HintKind::group, "fence"));
+    EXPECT_TRUE(rig_.hears(HintKind::made_group, "fence"));
     EXPECT_TRUE(tree_->remove(group("b/c")));
   }
 };
@@ -261,7 +261,8 @@ TEST_P(Groups, TellOfTheirLimitsAndOfNothingElse) {
 TEST_P(Groups, TellOfTheirChildren) {
   watch("s1", {{top_, GroupNews::child, group("b").path}});
   make("b");
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  EXPECT_TRUE(rig_.hears(HintKind::made_group, "s1"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0) << "no other has changed";
   rig_.forget();
   ASSERT_TRUE(tree_->remove(group("b")));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
@@ -275,7 +276,8 @@ TEST_P(GroupsOfV2, TellWhenTheyRunEmpty) {
   move(helper.pid(), group("a"));
   watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
   helper.end();
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
+  EXPECT_TRUE(rig_.hears(HintKind::population, "s1"));
+  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0) << "no group has changed";
   EXPECT_TRUE(tree_->read(group("a"), "cgroup.events")->starts_with("populated 0"));
 }
 
@@ -289,15 +291,15 @@ TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
   Helper first([] {}), second([] {});
   move(first.pid(), group("a"));
   move(second.pid(), group("b"));
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s3"));
-  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
-  EXPECT_GE(rig_.count(HintKind::group, "s2"), 1);
-  EXPECT_GE(rig_.count(HintKind::group, "s4"), 1) << "what it has seen last counts";
+  EXPECT_TRUE(rig_.hears(HintKind::population, "s3"));
+  EXPECT_EQ(rig_.count(HintKind::population, "s1"), 0);
+  EXPECT_GE(rig_.count(HintKind::population, "s2"), 1);
+  EXPECT_GE(rig_.count(HintKind::population, "s4"), 1) << "what it has seen last counts";
   rig_.forget();
   first.end();
   second.end();
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s2")) << "it has not seen him, and now he has left";
+  EXPECT_TRUE(rig_.hears(HintKind::population, "s1"));
+  EXPECT_TRUE(rig_.hears(HintKind::population, "s2")) << "it has not seen him, and now he has left";
 }
 
 TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
@@ -307,9 +309,9 @@ TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
   make("stranger");
   make("one");
   make("two");
-  EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
-  EXPECT_EQ(rig_.count(HintKind::group, "s1"), 1);
-  EXPECT_EQ(rig_.count(HintKind::group, "s2"), 1);
+  EXPECT_TRUE(rig_.hears(HintKind::made_group, "s2"));
+  EXPECT_EQ(rig_.count(HintKind::made_group, "s1"), 1);
+  EXPECT_EQ(rig_.count(HintKind::made_group, "s2"), 1);
   watch_->unwatch("s1");
   rig_.forget();
   ASSERT_TRUE(tree_->remove(group("one")));

@@ -23,6 +23,7 @@ PassOrder SandboxWorld::order() const {
   order.confirm_after = confirm_after;
   order.last = last;
   order.groups_hold = groups_hold;
+  order.around_told = around_told;
   return order;
 }
 

@@ -142,6 +142,7 @@ class SandboxWorld final {
   std::optional<Instant> confirm_after;  ///< see PassOrder
   const Observed* last = nullptr;        ///< see PassOrder
   bool groups_hold = false;              ///< see PassOrder
+  bool around_told = false;              ///< see PassOrder
   Assembled assembled;
   ObserveContext context;
   FakeNotes notes{context.creation_recorded};

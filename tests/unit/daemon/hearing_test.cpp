@@ -417,5 +417,49 @@ TEST_F(Hearing, UntilItsVmmExecutesNothingElseIsInAHurry) {
   EXPECT_EQ(follower_.looks, 1U) << "its VMM waits for nothing";
 }
 
+/// What was made for it is known, and what Kata makes beside that is read alone.
+TEST_F(Hearing, WhatWasMadeIsNotReadWhenTheVmmExecutes) {
+  const auto bundle = bundle_beside_the_daemon();
+  follower_.groups = true;
+  const Pid shim = shim_executes(bundle);
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 1U);
+  unsigned reads = 0;
+  tree_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  reconciler_->hint({HintKind::made_group, "b", 0});
+  reconciler_->hint(
+      {HintKind::exec, "", proc_.start(shim, {"q", "/q", {"q", "-name", "sandbox-b"}})});
+  run();
+  EXPECT_EQ(std::exchange(follower_.looks, 0), 1U) << "it has seen what Kata made, too";
+  const auto few = std::exchange(reads, 0);
+  reconciler_->hint({HintKind::group, "b", 0});
+  wait_for_a_look();
+  EXPECT_LE(few * 2, reads);
+}
+
+/// Only who is in them is read anew. Where what was told is lost, all is.
+TEST_F(Hearing, GroupsThatRunEmptyHaveNotChanged) {
+  const Pid vmm = placed();
+  follower_.groups = true;
+  look_by(HintKind::process_end, vmm);
+  unsigned reads = 0;
+  tree_.on_read([&reads] {
+    ++reads;
+    return 0;
+  });
+  const auto reads_by = [&](HintKind kind) {
+    reads = 0;
+    follower_.looks = 0;
+    reconciler_->hint({kind, "x", 0});
+    wait_for_a_look();
+    return reads;
+  };
+  const auto few = reads_by(HintKind::population);
+  EXPECT_LE(few * 2, reads_by(HintKind::group));
+}
+
 }  // namespace
 }  // namespace kcg::test

@@ -32,5 +32,15 @@ TEST(RecentLooks, AreTheLastOfSoManySandboxes) {
   EXPECT_EQ(recent.find(id_of(1)), nullptr);
 }
 
+TEST(RecentLooks, AreNotTrustedWithGroupsWhereWhatWasToldIsLost) {
+  RecentLooks recent;
+  for (std::size_t i = 0; i < 2; ++i) {
+    recent.keep(id_of(i), look_with("once"));
+    recent.find(id_of(i))->groups_hold = true;
+  }
+  recent.distrust_groups();
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_FALSE(recent.find(id_of(i))->groups_hold);
+}
+
 }  // namespace
 }  // namespace kcg::test

@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
 
+#include "base/text.hpp"
 #include "layout/layout.hpp"
 #include "support/sandbox_world.hpp"
 
@@ -61,6 +66,51 @@ TEST_F(GroupsSeen, HoldWhereNothingButMovesAndWeightsFollowed) {
     r.plan.steps.push_back({group_of_a_move(), op::Remove{}});
     r.report.results.push_back({.step = r.plan.steps.back(), .text = ""});
   }));
+}
+
+std::set<std::string> controllers(const GroupState& group) {
+  const auto text = group.file("cgroup.subtree_control").value_or("");
+  const auto names = words(text);
+  return {names.begin(), names.end()};
+}
+
+/// A group that was made has what the kernel puts into each, and what the round wrote.
+TEST(GroupsMade, AreKnownWhereNothingElseFollowed) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    Scenario scenario;
+    scenario.mode = mode;
+    SandboxWorld world(scenario);
+    world.confirm_after = std::chrono::milliseconds(20);
+    world.start_shim();
+    auto round = world.pass().rounds.front();
+    ASSERT_TRUE(groups_hold(round));
+    take_in_made(round);
+    const auto now = world.observe();
+    for (const auto& [ref, group] : now.groups) {
+      const auto* known = round.observed.group(ref);
+      ASSERT_NE(known, nullptr) << ref.path.str();
+      EXPECT_EQ(known->mark, group.mark);
+      EXPECT_EQ(known->file("cgroup.type"), group.file("cgroup.type"));
+      EXPECT_EQ(controllers(*known), controllers(group));
+    }
+    const auto with = [&](const std::function<void(StepResult&)>& change) {
+      auto other = round;
+      const auto create =
+          std::find_if(other.report.results.begin(), other.report.results.end(),
+                       [](const StepResult& result) { return is<op::Create>(result.step); });
+      change(*create);
+      return groups_hold(other);
+    };
+    EXPECT_FALSE(with([](auto& create) { create.outcome = Outcome::failed; }));
+    EXPECT_FALSE(with([](auto& create) { create.step.operation = op::Create{true}; }))
+        << "one of many sandboxes";
+    EXPECT_FALSE(with([](auto& create) {
+      create.step.operation = op::Limit{{.key = "memory.max", .new_value = "1"}};
+    })) << "it was there before";
+    EXPECT_FALSE(with([](auto& create) {
+      create.step = {{create.step.group.hierarchy, CgroupPath()}, op::Enable{"cpu"}};
+    })) << "what was there before has other files now";
+  }
 }
 
 TEST_F(GroupsSeen, AreShownAsTheRoundLeftThem) {
