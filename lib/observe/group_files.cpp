@@ -32,6 +32,7 @@ std::optional<std::string> fresh_text(std::string_view file, bool unified,
   if (file == "memory.events") return "oom 0\noom_kill 0";
   if (file == "cpu.shares") return "1024";
   if (file == kQuota) return "-1";
+  if (file == kPeriod) return "100000";
   if (file == "memory.limit_in_bytes") return unlimited(page_size);
   if (file == "memory.oom_control") return "oom_kill_disable 0\nunder_oom 0\noom_kill 0";
   return std::nullopt;
@@ -54,6 +55,7 @@ FileNames own_files(const Hierarchy& h, bool top, ThreadClass cls) {
     return files;
   }
   if (h.has("cpu")) add({"cpu.shares", kQuota});
+  if (h.has("cpu") && (top || cls == ThreadClass::vcpu)) add({kPeriod});
   if (h.has("cpuset")) add({"cpuset.cpus", "cpuset.mems"});
   if (top && h.has("memory"))
     add({"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes",

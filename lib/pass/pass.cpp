@@ -237,7 +237,7 @@ class Line final {
     });
   }
 
-  /// What was made is followed by a look: whoever watches groups learns of them by it.
+  /// What was made is followed by a look: of what depends on it this one knew nothing.
   void confirm_later(const Plan& plan, FollowUp& next) const {
     if (!std::exchange(next.again, false)) return;
     const auto at = world_.clock.now() + *order_.confirm_after;

@@ -258,6 +258,25 @@ TEST(Observe, WhereAnEventAsksOneHierarchyTellsWhoIsInOurs) {
   EXPECT_EQ(world.observe().foreign.size(), 1U) << "the one that tells";
 }
 
+/// The kernel tells that somebody is in a group of v2 in which nobody was.
+TEST(Observe, WhoHasComeIntoGroupsThatAreTakenAsSeenIsAskedForWhereThatWasTold) {
+  SandboxWorld world(scenario(HierarchyMode::v2));
+  world.boot();
+  (void)world.pass();
+  const auto last = world.observe();
+  world.last = &last;
+  world.groups_hold = true;
+  const auto hand = world.proc.start(1, {"hand", "/bin/hand", {}});
+  world.tree.outside([&](CgroupTree& tree) {
+    const auto vmm = class_path(path(world.expected_sandbox_group()), ThreadClass::vmm);
+    ASSERT_TRUE(tree.write({"v2", vmm}, "cgroup.procs", std::to_string(hand)));
+  });
+  world.confirm_after = std::chrono::milliseconds(20);
+  EXPECT_TRUE(world.pass().rounds.front().observed.foreign.empty());
+  world.around_told = true;
+  EXPECT_EQ(world.pass().rounds.front().observed.foreign.size(), 1U);
+}
+
 /// Controllers are enabled there, and who was killed in the pod's is told of the look that sees it.
 TEST(Observe, ThePodsOwnGroupAndTheRootAreReadEachTime) {
   SandboxWorld world(scenario(HierarchyMode::v2, true));
