@@ -6,7 +6,6 @@
 
 #include "identify/ended.hpp"
 #include "kernel/keyed.hpp"
-#include "layout/layout.hpp"
 #include "model/errnos.hpp"
 #include "model/ticks.hpp"
 #include "observe/group_files.hpp"
@@ -64,16 +63,6 @@ bool seems_over(ProcView& proc, const Record& record) {
   });
 }
 
-/// What was said since, or fixed, leads to the same groups.
-bool in_same_place(const Config& config, const Observed& last, const Observed& now) {
-  const bool same_path = last.cgroups_path
-                             ? now.cgroups_path && *last.cgroups_path == *now.cgroups_path
-                             : !now.cgroups_path;
-  return same_path && last.fixed == now.fixed && !now.creation_recorded &&
-         chosen_layout(config, last.inputs, last.host) ==
-             chosen_layout(config, now.inputs, now.host);
-}
-
 Inside taken_groups(const CgroupTree& tree, const Config& config, const Record& record,
                     const ObserveContext& context, Observed& observed) {
   const auto& last = *context.last;
@@ -81,11 +70,7 @@ Inside taken_groups(const CgroupTree& tree, const Config& config, const Record& 
   observed.only_layout = last.only_layout;
   observed.groups_since = last.groups_since;
   observed.above_since = last.above_since;
-  if (!context.around_told || !observed.cgroups_path) return inside_of(tree, observed);
-  const auto katas = kata_paths(observed.inputs.id, *observed.cgroups_path);
-  std::erase_if(observed.groups, [&](const auto& group) {
-    return !group.second.mark && std::count(katas.begin(), katas.end(), group.first.path) > 0;
-  });
+  if (!context.around_told) return inside_of(tree, observed);
   if (observed.host.unified())  // v1 tells nobody
     for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);
   return observe_groups(tree, config, record, GroupDepth::whole, &last, observed);
@@ -95,7 +80,7 @@ Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& conf
                   const Record& record, const ObserveContext& context, GroupDepth depth,
                   Observed& observed) {
   const auto* last = context.last;
-  if (context.groups_hold && depth == GroupDepth::whole && in_same_place(config, *last, observed))
+  if (context.groups_hold && depth == GroupDepth::whole)
     return taken_groups(tree, config, record, context, observed);
   const auto now = clock.now();
   if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;

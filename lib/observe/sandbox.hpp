@@ -35,10 +35,8 @@ struct ObserveContext {
   /// The last look. What limits the groups between the pod's and the root, of which nobody tells,
   /// is taken from it for as long as kGroupsHold. nullptr: all is read.
   const Observed* last = nullptr;
-  /// Nobody has told anything of its groups since: all are taken, as long as they are in the same
-  /// place.
-  bool groups_hold = false;
-  bool around_told = false;  ///< but Kata's own, and who is in ours: both may be others by now
+  bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
+  bool around_told = false;  ///< but there may be one more of Kata's, and others in ours, by now
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

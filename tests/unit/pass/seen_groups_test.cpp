@@ -107,9 +107,11 @@ TEST(GroupsMade, AreKnownWhereNothingElseFollowed) {
     EXPECT_FALSE(with([](auto& create) {
       create.step.operation = op::Limit{{.key = "memory.max", .new_value = "1"}};
     })) << "it was there before";
-    EXPECT_FALSE(with([](auto& create) {
-      create.step = {{create.step.group.hierarchy, CgroupPath()}, op::Enable{"cpu"}};
-    })) << "what was there before has other files now";
+    auto enabled = round;
+    const GroupRef root{now.host.hierarchies.front().name, CgroupPath()};
+    enabled.plan.steps.push_back({root, op::Enable{"cpu"}});
+    enabled.report.results.push_back({.step = enabled.plan.steps.back(), .text = ""});
+    EXPECT_FALSE(groups_hold(enabled)) << "what was there before has other files now";
   }
 }
 
