@@ -72,15 +72,10 @@ struct LookOrder {
   const std::vector<CgroupPath>& katas;  ///< Kata's own groups
   GroupDepth depth;
   const Observed* last;
-  bool one_tells;  ///< who is in ours: one hierarchy of v1, as far as there is one
+  /// Who is in ours: one hierarchy of v1, as far as there is one. Where an event asks, and of what
+  /// has lived and ended: rmdir(2) takes no group that anybody is in.
+  bool one_tells;
 };
-
-/// A look that an event asks for, and the first one at what has ended: rmdir(2) takes no group that
-/// anybody is in, and who it is the next one asks everywhere.
-bool one_tells(GroupDepth depth, const Observed* last, const Record& record) {
-  if (depth == GroupDepth::ended) return !record.trusted.empty() && !record.ended;
-  return last != nullptr;
-}
 
 /// Looks at single groups and remembers those that exist.
 class Looker final {
@@ -353,7 +348,7 @@ Inside observe_groups(const CgroupTree& tree, const Config& config, const Record
   const auto layout = chosen_layout(config, observed.inputs, observed.host);
   const auto tops = path ? tops_of(config, observed, *path, record, layout) : std::vector<Top>{};
   const auto katas = path ? kata_paths(id, *path) : std::vector<CgroupPath>{};
-  const LookOrder order{record, katas, depth, last, one_tells(depth, last, record)};
+  const LookOrder order{record, katas, depth, last, depth == GroupDepth::ended || last != nullptr};
   Looker looker(tree, order, observed);
   for (const auto* one : in_order(observed.host)) {
     const auto& h = *one;

@@ -3,6 +3,8 @@
 // When a sandbox is seen to have ended, and what is read of one that has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "observe/sandbox.hpp"
 #include "sandbox_scenes.hpp"
 #include "support/sandbox_world.hpp"
@@ -55,23 +57,38 @@ TEST(Observe, AHelperThatOutlivesShimAndVmmBlocksNothingButTheRemoval) {
   EXPECT_TRUE(world.marked_groups().empty());
 }
 
-/// Nobody is counted twice: where it cannot be removed, the next look asks everywhere.
-TEST(Observe, OfOneThatHasEndedOneHierarchyTellsWhoIsLeftUntilSomebodyIs) {
+/// Who is left in a single hierarchy keeps his group there.
+TEST(Observe, OfOneThatHasEndedOneHierarchyTellsWhoIsLeft) {
   SandboxWorld world(scenario(HierarchyMode::v1));
   world.boot();
   (void)world.pass();
   const auto top = path(world.expected_sandbox_group());
   const auto left = world.proc.start(1, {"left", "/bin/left", {}});
   world.tree.outside([&](CgroupTree& tree) {
-    ASSERT_TRUE(tree.write({"pids", top}, "cgroup.procs", std::to_string(left)));
+    ASSERT_TRUE(tree.write({"cpu", top}, "cgroup.procs", std::to_string(left)));
   });
   world.end_all();
   EXPECT_TRUE(world.observe().foreign.empty());
   (void)world.pass();
-  EXPECT_EQ(world.marked_groups(), std::vector<std::string>{"pids:" + top.str()})
+  const auto marked = world.marked_groups();
+  EXPECT_NE(std::find(marked.begin(), marked.end(), "cpu:" + top.str()), marked.end())
       << "rmdir(2) takes no group that anybody is in";
-  ASSERT_EQ(world.observe().foreign.size(), 1U);
+  ASSERT_EQ(world.observe().foreign.size(), 1U) << "no other is left to tell";
   EXPECT_EQ(world.observe().foreign.front().facts.key.pid, left);
+}
+
+TEST(Observe, WhoIsInOneHierarchyOfWhatWasOnlyFoundMayBeItsVmm) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  world.boot();
+  (void)world.pass();
+  const auto top = path(world.expected_sandbox_group());
+  const auto left = world.proc.start(1, {"left", "/bin/left", {}});
+  world.tree.outside([&](CgroupTree& tree) {
+    ASSERT_TRUE(tree.write({"cpu", top}, "cgroup.procs", std::to_string(left)));
+  });
+  world.end_all();
+  world.restart_daemon();
+  EXPECT_FALSE(world.observe().gone);
 }
 
 /// Nothing limits one that has ended, and its end is looked at as often as its start.
