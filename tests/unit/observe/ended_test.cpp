@@ -63,29 +63,21 @@ TEST(Observe, OfOneThatHasEndedOneHierarchyTellsWhoIsLeft) {
   world.boot();
   (void)world.pass();
   const auto top = path(world.expected_sandbox_group());
-  const auto left = world.proc.start(1, {"left", "/bin/left", {}});
-  world.tree.outside([&](CgroupTree& tree) {
-    ASSERT_TRUE(tree.write({"cpu", top}, "cgroup.procs", std::to_string(left)));
-  });
+  const Pid left = put_by_hand(world, {"cpu", top});
   world.end_all();
   EXPECT_TRUE(world.observe().foreign.empty());
   (void)world.pass();
   const auto marked = world.marked_groups();
   EXPECT_NE(std::find(marked.begin(), marked.end(), "cpu:" + top.str()), marked.end())
       << "rmdir(2) takes no group that anybody is in";
-  ASSERT_EQ(world.observe().foreign.size(), 1U) << "no other is left to tell";
-  EXPECT_EQ(world.observe().foreign.front().facts.key.pid, left);
+  EXPECT_EQ(foreign(world.observe()), std::vector<Pid>{left}) << "no other is left to tell";
 }
 
 TEST(Observe, WhoIsInOneHierarchyOfWhatWasOnlyFoundMayBeItsVmm) {
   SandboxWorld world(scenario(HierarchyMode::v1));
   world.boot();
   (void)world.pass();
-  const auto top = path(world.expected_sandbox_group());
-  const auto left = world.proc.start(1, {"left", "/bin/left", {}});
-  world.tree.outside([&](CgroupTree& tree) {
-    ASSERT_TRUE(tree.write({"cpu", top}, "cgroup.procs", std::to_string(left)));
-  });
+  (void)put_by_hand(world, {"cpu", path(world.expected_sandbox_group())});
   world.end_all();
   world.restart_daemon();
   EXPECT_FALSE(world.observe().gone);

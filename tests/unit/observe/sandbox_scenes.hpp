@@ -29,6 +29,15 @@ inline void put(SandboxWorld& world, Pid pid, const std::string& group) {
   });
 }
 
+/// Somebody who is nobody's, and whom no other hierarchy has there.
+inline Pid put_by_hand(SandboxWorld& world, const GroupRef& group) {
+  const Pid pid = world.proc.start(1, {"hand", "/bin/hand", {}});
+  world.tree.outside([&](CgroupTree& tree) {
+    EXPECT_TRUE(tree.write(group, "cgroup.procs", std::to_string(pid)));
+  });
+  return pid;
+}
+
 inline std::vector<Pid> foreign(const Observed& observed) {
   std::vector<Pid> pids;
   for (const auto& process : observed.foreign) pids.push_back(process.facts.key.pid);
