@@ -8,7 +8,6 @@
 
 #include "layout/layout.hpp"
 #include "observe/sandbox.hpp"
-#include "oci/cgroups_path.hpp"
 #include "sandbox_scenes.hpp"
 #include "support/sandbox_world.hpp"
 

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "layout/layout.hpp"
 #include "observe/scan.hpp"
-#include "observe/shims.hpp"
 #include "oci/cgroups_path.hpp"
 #include "sandbox_scenes.hpp"
 #include "support/sandbox_world.hpp"
