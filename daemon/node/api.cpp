@@ -198,8 +198,9 @@ void NodeApi::reconcile_now(std::set<SandboxId> ids, bool adopt, Waiters::Done d
   for (const auto& id : ids) {
     auto& entry = node_.sandboxes.get(id);
     entry.adopted = entry.adopted || adopt;
-    entry.record.heals = {};              // acknowledged: contested things are tried again at once
-    entry.record.scope.due = Instant(0);  // and so is systemd
+    entry.record.heals = {};  // acknowledged: contested things are tried again at once
+    entry.record.scope.change(
+        [](ScopeTries& scope) { scope.due = Instant(0); });  // and so is systemd
     std::erase_if(entry.record.conditions, [](const ActiveCondition& active) {
       return active.condition.condition == ConditionName::stranger_moved;
     });

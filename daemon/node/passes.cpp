@@ -67,7 +67,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
   auto result = run(id, why, entry, assembled);
-  if (const auto& job = entry.record.scope.pending) node_.sandboxes.await_unit(job->unit, id);
+  if (const auto& job = entry.record.scope->pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) take_in_made(*result.last);
   if (result.last) track(id, entry, *result.last);
   if (result.unfinished) {
@@ -82,7 +82,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   if (const auto news = std::exchange(entry.news, std::nullopt))
     node_.dirty(id, *news, Changed::no_group);  // else it has been noted
   tell(id, entry, result);
-  const bool open = entry.record.scope.pending.has_value();
+  const bool open = entry.record.scope->pending.has_value();
   const bool known = result.last && (result.last->observed.inputs.bundle ||
                                      result.last->observed.inputs.registration);
   if (result.follow_up.forget && !known) forget(id);
@@ -174,14 +174,14 @@ void Passes::count_placements(Entry& entry, const Round& round, std::optional<In
       continue;
     counted.insert(move->task);
     const auto born = Instant(static_cast<Instant::rep>(move->task.start * kUsecPerTick));
-    if (born < began_ || !entry.counted.insert(move->task).second) continue;
+    if (born < began_ || !entry.counted.insert(move->task)) continue;
     entry.last_vcpu_took = placed_after(born, heard, now);
     node_.placements.add(*entry.last_vcpu_took);
   }
   if (counted.empty()) return;
   for (const auto& process : round.observed.processes)
     for (const auto& thread : process.threads) counted.insert(thread.facts.key);
-  std::erase_if(entry.counted, [&](const TaskKey& key) { return !counted.contains(key); });
+  entry.counted.erase_if([&](const TaskKey& key) { return !counted.contains(key); });
 }
 
 /// What others, and we ourselves, wrote before a look is seen by it.

@@ -30,7 +30,7 @@ std::vector<Pid> Sandboxes::drop(const SandboxId& id) {
   const auto it = entries_.find(id);
   if (it == entries_.end()) return {};
   std::erase_if(units_, [&](const auto& unit) { return unit.second == id; });
-  it->second.record.trusted.clear();
+  it->second.record.trusted = {};
   auto pids = index(id, it->second);
   entries_.erase(it);
   return pids;

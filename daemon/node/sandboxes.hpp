@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flat_set.hpp"
 #include "base/result.hpp"
 #include "daemon/node/scheduler.hpp"
 #include "daemon/node/timer.hpp"
@@ -60,7 +61,7 @@ struct Entry {
   std::unique_ptr<UnreadFiles> unread_files;  ///< nullptr: none
   std::optional<Glance> glance;
   std::set<Pid> stirred;                 ///< processes whose threads were heard of since
-  std::set<TaskKey> counted;             ///< vCPU threads that live and whose placing was counted
+  FlatSet<TaskKey> counted;              ///< vCPU threads that live and whose placing was counted
   unsigned failures = 0;                 ///< passes in a row
   bool over = false;                     ///< the last pass has left nothing of it
   bool followed = false;                 ///< what concerns it is watched

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ class FlatSet final {
   using const_iterator = typename std::vector<T>::const_iterator;
 
   FlatSet() = default;
+  FlatSet(std::initializer_list<T> values) : FlatSet(std::vector<T>(values)) {}
   template <class Range>
   explicit FlatSet(const Range& values) : values_(values.begin(), values.end()) {
     std::sort(values_.begin(), values_.end());
@@ -32,13 +34,20 @@ class FlatSet final {
   [[nodiscard]] bool contains(const T& value) const {
     return std::binary_search(begin(), end(), value);
   }
-  void insert(T value) {
+  /// Whether it was not there yet.
+  bool insert(T value) {
     const auto at = std::lower_bound(begin(), end(), value);
-    if (at == end() || *at != value) values_.insert(at, std::move(value));
+    const bool fresh = at == end() || *at != value;
+    if (fresh) values_.insert(at, std::move(value));
+    return fresh;
   }
   void erase(const T& value) {
     const auto at = std::lower_bound(begin(), end(), value);
     if (at != end() && *at == value) values_.erase(at);
+  }
+  template <class Which>
+  void erase_if(const Which& which) {
+    std::erase_if(values_, which);
   }
   bool operator==(const FlatSet&) const = default;
 

@@ -88,7 +88,7 @@ Hypervisor hypervisor_named(const ProcFacts& facts) {
 class Family final {
  public:
   Family(const SandboxInputs& inputs, const std::vector<ProcFacts>& candidates,
-         const std::set<Trusted>& trusted)
+         const FlatSet<Trusted>& trusted)
       : inputs_(inputs) {
     for (const auto& facts : candidates)
       if (!facts.kernel_thread) nodes_[facts.key.pid].facts = &facts;
@@ -251,7 +251,7 @@ std::optional<std::string> shim_problem(const ProcFacts& facts, const SandboxInp
 }
 
 std::vector<Process> prove(const SandboxInputs& inputs, const std::vector<ProcFacts>& candidates,
-                           const std::set<Trusted>& trusted) {
+                           const FlatSet<Trusted>& trusted) {
   return Family(inputs, candidates, trusted).resolve();
 }
 

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/flat_set.hpp"
 #include "model/bundle.hpp"
 #include "model/process.hpp"
 
@@ -55,6 +55,6 @@ struct Trusted {
 };
 [[nodiscard]] std::vector<Process> prove(const SandboxInputs& inputs,
                                          const std::vector<ProcFacts>& candidates,
-                                         const std::set<Trusted>& trusted = {});
+                                         const FlatSet<Trusted>& trusted = {});
 
 }  // namespace kcg

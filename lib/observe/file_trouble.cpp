@@ -13,14 +13,16 @@ constexpr Instant kFirstPause = std::chrono::milliseconds(50);
 }  // namespace
 
 void FileTrouble::seen(std::string text, Instant now, Instant unchanged) {
-  if (!any()) since_ = now - std::clamp(unchanged, Instant(0), kTroubleTold);
-  text_ = std::move(text);
-  if (next_ && now < *next_) return;  // an event came before the time
-  if (told(now)) {
-    next_.reset();
-    return;
-  }
-  next_ = std::min(now + doubled(kFirstPause, tries_++, kTroubleTold), since_ + kTroubleTold);
+  const bool first = !any();
+  seen_.change([&](Seen& seen) {
+    if (first) seen.since = now - std::clamp(unchanged, Instant(0), kTroubleTold);
+    seen.text = std::move(text);
+    if (seen.next && now < *seen.next) return;  // an event came before the time
+    const auto tell_at = seen.since + kTroubleTold;
+    seen.next.reset();
+    if (now < tell_at)
+      seen.next = std::min(now + doubled(kFirstPause, seen.tries++, kTroubleTold), tell_at);
+  });
 }
 
 }  // namespace kcg

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/rare.hpp"
 
 namespace kcg {
 
@@ -23,18 +24,22 @@ class FileTrouble final {
   void seen(std::string text, Instant now, Instant unchanged = Instant(0));
   void over() { *this = FileTrouble(); }
 
-  [[nodiscard]] bool any() const { return !text_.empty(); }
-  [[nodiscard]] bool told(Instant now) const { return any() && now >= since_ + kTroubleTold; }
-  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] bool any() const { return !seen_.ordinary(); }
+  [[nodiscard]] bool told(Instant now) const { return any() && now >= seen_->since + kTroubleTold; }
+  [[nodiscard]] const std::string& text() const { return seen_->text; }
   /// When to read it again: soon and then more and more rarely, the last time when it is to be
   /// told; after that, events and full looks have to do. nullopt: not by itself.
-  [[nodiscard]] std::optional<Instant> read_again() const { return next_; }
+  [[nodiscard]] std::optional<Instant> read_again() const { return seen_->next; }
 
  private:
-  std::string text_;
-  Instant since_{0};
-  std::optional<Instant> next_;
-  unsigned tries_ = 0;
+  struct Seen {
+    std::string text;
+    Instant since{0};
+    std::optional<Instant> next;
+    unsigned tries = 0;
+    bool operator==(const Seen&) const = default;
+  };
+  Rare<Seen> seen_;
 };
 
 }  // namespace kcg

@@ -37,7 +37,7 @@ std::set<Pid> roots(const Record& record, const std::vector<Pid>& inside,
 /// of ours, may have ten thousand children and megabytes of arguments.
 class Search final {
  public:
-  Search(ProcView& proc, const Inside& inside, std::set<Trusted>& trusted, Observed& observed)
+  Search(ProcView& proc, const Inside& inside, FlatSet<Trusted>& trusted, Observed& observed)
       : proc_(proc), inside_(inside), trusted_(trusted), observed_(observed) {}
 
   std::vector<ProcFacts> from(const std::set<Pid>& roots) {
@@ -119,7 +119,7 @@ class Search final {
 
   ProcView& proc_;
   const Inside& inside_;
-  std::set<Trusted>& trusted_;
+  FlatSet<Trusted>& trusted_;
   Observed& observed_;
   std::map<Pid, ProcFacts> found_;
   std::set<Pid> walked_;

@@ -115,7 +115,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
     observed.told = context.told;
 
     const auto inside = groups_now(tree, clock, config, record, context, depth, observed);
-    observed.pending = open_job(observed, record.scope.pending);
+    observed.pending = open_job(observed, record.scope->pending);
     observed.threads_since = clock.now();
     observe_processes(proc, config, record, inside, observed);
     observed.proven_kata = observed.proven_kata || !observed.processes.empty();

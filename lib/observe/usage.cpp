@@ -129,7 +129,7 @@ bool still_holds(const Measuring& last, std::optional<std::uint64_t> used, Insta
 }  // namespace
 
 std::optional<MeasureTarget> measure_target(const SandboxView& view,
-                                            const std::set<Trusted>& trusted) {
+                                            const FlatSet<Trusted>& trusted) {
   const bool outside = view.layout == Layout::legacy && !view.overhead_cgroup.empty();
   auto group = CgroupPath::parse(outside ? view.overhead_cgroup : view.sandbox_cgroup);
   const bool stands = std::any_of(

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <set>
 
 #include "base/clock.hpp"
+#include "base/flat_set.hpp"
 #include "cgroup/tree.hpp"
 #include "identify/prove.hpp"
 #include "measure/near_limit.hpp"
@@ -32,7 +32,7 @@ struct MeasureTarget {
 
 /// nullopt: it has no group of its own, or no VM of it runs here. `ram` and `ceiling` are left out.
 [[nodiscard]] std::optional<MeasureTarget> measure_target(const SandboxView& view,
-                                                          const std::set<Trusted>& trusted);
+                                                          const FlatSet<Trusted>& trusted);
 
 /// RAM that the VM has, as far as anybody says.
 [[nodiscard]] std::optional<std::uint64_t> ram_of(ProcView& proc, const TaskKey& vmm,

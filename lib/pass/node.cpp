@@ -3,8 +3,8 @@
 
 #include <cerrno>
 #include <optional>
-#include <set>
 
+#include "base/flat_set.hpp"
 #include "history/condition_news.hpp"
 #include "observe/usage.hpp"
 #include "pass/found_node.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 /// What it uses beside its guest; nullopt: not known.
 std::optional<std::uint64_t> overhead_of(FoundNode& node, const SandboxView& view,
-                                         const std::set<Trusted>& trusted,
+                                         const FlatSet<Trusted>& trusted,
                                          const SandboxInputs& inputs) {
   auto target = measure_target(view, trusted);
   if (!target) return std::nullopt;

@@ -154,8 +154,8 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   record.retries.end_is_told = observed.host.unified();
   const bool early = std::any_of(report.results.begin(), report.results.end(), too_early);
   record.retries.moves = early ? record.retries.moves + 1 : 0;
-  const bool waits = waits_for_scope(record.scope.pending);
-  const bool over = all_removed(observed, report) && !record.scope.pending;
+  const bool waits = waits_for_scope(record.scope->pending);
+  const bool over = all_removed(observed, report) && !record.scope->pending;
   // A registration goes when a look has found nothing: see nothing_left().
   const bool done_with = over && !observed.inputs.registration;
   out.follow_up.again = report.done() > 0 && round < kRounds && !waits && !done_with;

@@ -85,7 +85,7 @@ class Ordinary final {
 struct Doing {
   std::string value;  ///< the last one
   std::string found;  ///< the first one
-  std::optional<GroupRef> group;
+  HierarchyName hierarchy;
   Repair repair;            ///< if that is what it was
   bool undone = false;      ///< something stood there, and not by Kata's ordinary doing
   bool by_systemd = false;  ///< who may not have done it yet when we look again
@@ -124,7 +124,7 @@ std::map<HealKey, Doing> doings_of(const Report& report, Ordinary& ordinary) {
       doing.nobodys = nobodys_doing(step);
     }
     if (const auto* change = change_of(step)) doing.repair.written = change->new_value;
-    if (move_of(step) == nullptr) doing.group = step.group;
+    if (move_of(step) == nullptr) doing.hierarchy = step.group.hierarchy;
     doing.value = value_of(step);
     // A file that could not be read is not one that somebody emptied.
     doing.undone = doing.undone || (!found.empty() && !ordinary(step));
@@ -155,7 +155,7 @@ bool count(HealCount& heal, const Doing& doing, unsigned round, Instant now) {
   if (ours) heal = HealCount{};
   const bool undone = !ours && doing.undone && (heal.held || !doing.by_systemd);
   heal.written = doing.value;
-  heal.group = doing.group;
+  heal.hierarchy = doing.hierarchy;
   heal.last = now;
   heal.held = false;
   if (!undone) return false;
@@ -189,9 +189,15 @@ void calm(HealCount& heal, Instant now) {
   });
 }
 
+/// Whose file it is; nullopt: it is a thread.
+std::optional<GroupRef> group_of(const HealKey& key, const HealCount& heal) {
+  if (heal.hierarchy == HierarchyName()) return std::nullopt;
+  return GroupRef{heal.hierarchy, key.group};
+}
+
 /// Tasks come and go; a file is remembered as long as its group.
-bool forgotten(const HealCount& heal, const Observed& observed, Instant now) {
-  if (heal.group) return observed.group(*heal.group) == nullptr;
+bool forgotten(const HealKey& key, const HealCount& heal, const Observed& observed, Instant now) {
+  if (const auto group = group_of(key, heal)) return observed.group(*group) == nullptr;
   return heal.contest.ordinary() && heal.last + kWindow < now;
 }
 
@@ -200,8 +206,9 @@ void forget_made(Record& record, const Report& report) {
   for (const auto& result : report.results) {
     const bool made = is<op::Create>(result.step) || is<op::StartScope>(result.step);
     if (!made || result.outcome == Outcome::skipped) continue;
-    std::erase_if(record.heals.counts,
-                  [&](const auto& entry) { return entry.second.group == result.step.group; });
+    record.heals.counts.erase_if([&](const auto& entry) {
+      return group_of(entry.first, entry.second) == result.step.group;
+    });
   }
 }
 
@@ -214,7 +221,7 @@ Moved moved_by(const Report& report) {
 
 std::string described(const HealKey& key, const HealCount& heal) {
   const auto delay = std::chrono::duration_cast<seconds>(heal.contest->delay).count();
-  const bool task = !heal.group;
+  const bool task = !group_of(key, heal);
   const auto what = task ? key.what : fmt::format("{} of {}", key.what, key.group.str());
   return fmt::format("{}: somebody else {} '{}' again and again{}; it is left alone for {} s", what,
                      task ? "moves it to" : "writes", escaped(heal.contest->found),
@@ -227,8 +234,8 @@ std::string described(const HealKey& key, const HealCount& heal) {
 std::vector<Repair> count_heals(Record& record, const Observed& observed, const Report& report,
                                 unsigned round, Instant now) {
   forget_made(record, report);
-  std::erase_if(record.heals.counts,
-                [&](const auto& entry) { return forgotten(entry.second, observed, now); });
+  record.heals.counts.erase_if(
+      [&](const auto& entry) { return forgotten(entry.first, entry.second, observed, now); });
   const auto touched = planned(report);
   for (auto& [key, heal] : record.heals.counts) {
     calm(heal, now);
@@ -240,6 +247,7 @@ std::vector<Repair> count_heals(Record& record, const Observed& observed, const 
   for (const auto& [key, doing] : doings_of(report, ordinary))
     if (count(record.heals.counts[key], doing, round, now) && !doing.nobodys)
       repairs.push_back(doing.repair);
+  record.heals.counts.shrink();
   return repairs;
 }
 
@@ -280,7 +288,7 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
   Moved left;  // processes that stay where they are, and their threads with them
   Plan rest;
   for (const auto& step : plan.steps) {
-    if (by_systemd(step) && record.scope.tries > 0 && now < record.scope.due) continue;
+    if (by_systemd(step) && record.scope->tries > 0 && now < record.scope->due) continue;
     if (is<op::MoveThread>(step) && left.contains(place_of(step))) continue;
     if (!left_alone(step))
       rest.steps.push_back(step);

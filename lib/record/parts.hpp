@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/flat_map.hpp"
+#include "base/flat_set.hpp"
 #include "base/rare.hpp"
 #include "model/host.hpp"
 #include "model/observed.hpp"
@@ -55,17 +56,17 @@ struct Contest {
 
 /// Value: what we last wrote to one file, or made of one thread.
 struct HealCount {
-  std::string written;            ///< the file's text; the thread's class
-  std::optional<GroupRef> group;  ///< the file's: both are forgotten together
-  Instant last{0};                ///< when we wrote it
-  bool held = false;              ///< it was seen as we wrote it
+  std::string written;      ///< the file's text; the thread's class
+  HierarchyName hierarchy;  ///< of the file's group: both are forgotten together; "": a thread's
+  Instant last{0};          ///< when we wrote it
+  bool held = false;        ///< it was seen as we wrote it
   Rare<Contest> contest;
   bool operator==(const HealCount&) const = default;
 };
 
 /// Value: all of a sandbox.
 struct Heals {
-  std::map<HealKey, HealCount> counts;
+  FlatMap<HealKey, HealCount> counts;
   /// When the next contested thing may be tried again.
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Heals&) const = default;
@@ -129,7 +130,7 @@ struct Unrest {
 
 /// Value: the VMM's threads that nothing has named yet, and what is known beside them.
 struct UnnamedThreads {
-  std::set<TaskKey> keys;
+  FlatSet<TaskKey> keys;
   bool any_vcpu = false;
   bool vcpus_have_names = false;  ///< the VMM names them: that of a further one will be told
   bool kvm_incomplete = false;    ///< KVM knows a vCPU whose thread it does not know yet
@@ -147,7 +148,7 @@ struct UnnamedThreads {
 
 /// Value: VMM threads that nothing has named yet.
 struct Unnamed {
-  std::set<TaskKey> threads;
+  FlatSet<TaskKey> threads;
   unsigned looks = 0;  ///< how often they were looked at again
   Instant since{0};
   std::optional<Instant> due;  ///< the next time; nullopt: not before an event says so

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/flat_set.hpp"
+#include "base/rare.hpp"
 #include "identify/prove.hpp"
 #include "model/observed.hpp"
 #include "model/plan.hpp"
@@ -32,14 +33,14 @@ struct Record {
   bool placed_once = false;
   std::int64_t created = 0;        ///< seconds since the epoch: start of VMM, else shim
   std::optional<Instant> ended;    ///< since when it is gone, as far as was seen
-  std::set<Trusted> trusted;       ///< identities proven in earlier passes
+  FlatSet<Trusted> trusted;        ///< identities proven in earlier passes
   std::set<Pid> shim_candidates;   ///< processes that call themselves its shim; to be proven
   FlatSet<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
 
   // What is waited for.
   Heals heals;
   VmmLife vmm;
-  ScopeTries scope;
+  Rare<ScopeTries> scope;
   Retries retries;
   Unread unread;
   Failures failures;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "kernel/unit_properties.hpp"
 #include "layout/scope.hpp"
@@ -57,6 +58,14 @@ void note_failure(ScopeTries& scope, const StepResult& result, Instant now) {
   tell_from(scope, now + kPatience);
 }
 
+/// What is waited for still is.
+void forget_tries(ScopeTries& scope) {
+  auto before = std::exchange(scope, {});
+  if (!before.pending) return;
+  scope.pending = std::move(before.pending);
+  scope.asked = before.asked;
+}
+
 }  // namespace
 
 std::optional<PendingJob> open_job(const Observed& observed,
@@ -70,35 +79,34 @@ std::optional<PendingJob> open_job(const Observed& observed,
 
 void count_scope_tries(Record& record, const Observed& observed, const Desired& desired,
                        const Report& report, Instant now) {
-  record.scope.pending = observed.pending;
-  if (record.scope.pending && record.scope.asked + kJobTimeout <= now) {
-    record.scope.problem = fmt::format("no answer within {} s",
-                                       std::chrono::duration_cast<seconds>(kJobTimeout).count());
-    record.scope.pending.reset();
-    tell_from(record.scope, now);
-  }
-  if (observed.gone || (!record.scope.pending && in_order(observed, desired))) {
-    record.scope.tries = 0;
-    record.scope.problem.clear();
-    record.scope.told_from.reset();
-  }
-  bool asked = false;
-  for (const auto& result : report.results) {
-    if (!asks_systemd(result)) continue;
-    asked = true;
-    if (result.outcome == Outcome::failed) note_failure(record.scope, result, now);
-    if (result.outcome == Outcome::pending)
-      record.scope.pending = PendingJob{unit_of(result.step.group), is<op::SetScope>(result.step)};
-  }
-  if (asked) count_try(record.scope, now);
+  const bool asked = std::any_of(report.results.begin(), report.results.end(), asks_systemd);
+  if (!asked && !observed.pending && record.scope.ordinary()) return;
+  record.scope.change([&](ScopeTries& scope) {
+    scope.pending = observed.pending;
+    if (scope.pending && scope.asked + kJobTimeout <= now) {
+      scope.problem = fmt::format("no answer within {} s",
+                                  std::chrono::duration_cast<seconds>(kJobTimeout).count());
+      scope.pending.reset();
+      tell_from(scope, now);
+    }
+    if (observed.gone || (!scope.pending && in_order(observed, desired))) forget_tries(scope);
+    for (const auto& result : report.results) {
+      if (!asks_systemd(result)) continue;
+      if (result.outcome == Outcome::failed) note_failure(scope, result, now);
+      if (result.outcome == Outcome::pending)
+        scope.pending = PendingJob{unit_of(result.step.group), is<op::SetScope>(result.step)};
+    }
+    if (asked) count_try(scope, now);
+  });
 }
 
 std::optional<Condition> scope_condition(const Record& record, const Desired& desired,
                                          Instant now) {
-  if (!record.scope.told_from || *record.scope.told_from > now) return std::nullopt;
-  const auto& problem = record.scope.problem;
+  const auto& scope = record.scope.get();
+  if (!scope.told_from || *scope.told_from > now) return std::nullopt;
+  const auto& problem = scope.problem;
   const auto unit = desired.sandbox_cgroup.name();
-  const auto times = record.scope.tries == 1 ? "once" : fmt::format("{} times", record.scope.tries);
+  const auto times = scope.tries == 1 ? "once" : fmt::format("{} times", scope.tries);
   return Condition{
       ConditionName::scope_failed,
       fmt::format("systemd was asked {} for what {} needs and has not done it: "
@@ -107,7 +115,7 @@ std::optional<Condition> scope_condition(const Record& record, const Desired& de
 }
 
 std::optional<Instant> scope_wake(const Record& record, const Observed& observed, Instant now) {
-  if (const auto due = record.scope.wake(now)) return due;
+  if (const auto due = record.scope->wake(now)) return due;
   const bool left =
       std::any_of(record.found_groups.begin(), record.found_groups.end(),
                   [&](const auto& group) { return left_to_systemd(observed, group); });
@@ -116,10 +124,12 @@ std::optional<Instant> scope_wake(const Record& record, const Observed& observed
 }
 
 void end_job(Record& record, const std::string& unit, const std::string& problem, Instant now) {
-  if (!record.scope.pending || record.scope.pending->unit != unit) return;
-  record.scope.pending.reset();
-  record.scope.problem = problem;
-  if (!problem.empty()) tell_from(record.scope, now);
+  if (!record.scope->pending || record.scope->pending->unit != unit) return;
+  record.scope.change([&](ScopeTries& scope) {
+    scope.pending.reset();
+    scope.problem = problem;
+    if (!problem.empty()) tell_from(scope, now);
+  });
 }
 
 }  // namespace kcg

@@ -42,7 +42,7 @@ class Watched final {
   Pass settle() {
     failures_.clear();
     auto last = pass();
-    for (int i = 0; i < 5 && world.record.scope.pending; ++i) {
+    for (int i = 0; i < 5 && world.record.scope->pending; ++i) {
       world.end_jobs();
       last = pass();
     }

@@ -14,8 +14,8 @@ std::vector<int> all(const FlatSet<int>& set) { return {set.begin(), set.end()};
 TEST(FlatSet, HoldsEachOnceAscending) {
   FlatSet<int> set(std::vector{3, 1, 3, 2});
   EXPECT_EQ(all(set), (std::vector{1, 2, 3}));
-  set.insert(2);
-  set.insert(0);
+  EXPECT_FALSE(set.insert(2));
+  EXPECT_TRUE(set.insert(0));
   set.insert(9);
   EXPECT_EQ(all(set), (std::vector{0, 1, 2, 3, 9}));
   set.erase(1);
@@ -25,6 +25,9 @@ TEST(FlatSet, HoldsEachOnceAscending) {
   EXPECT_TRUE(set.contains(9));
   EXPECT_FALSE(set.contains(1));
   EXPECT_EQ(set, FlatSet<int>(std::set{9, 3, 2, 0}));
+  EXPECT_EQ(set, (FlatSet<int>{9, 3, 2, 0}));
+  set.erase_if([](int one) { return one > 2; });
+  EXPECT_EQ(all(set), (std::vector{0, 2}));
   EXPECT_TRUE(FlatSet<int>().empty());
 }
 

@@ -20,7 +20,7 @@ class Known : public ::testing::Test {
   /// Its processes are proven to be these.
   std::vector<Pid> prove(const char* id, std::initializer_list<Pid> pids) {
     auto& entry = sandboxes_.get(id_of(id));
-    entry.record.trusted.clear();
+    entry.record.trusted = {};
     for (const Pid pid : pids) {
       Trusted trusted;
       trusted.key = {pid, 1};

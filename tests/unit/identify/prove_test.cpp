@@ -131,7 +131,7 @@ TEST(Prove, KernelThreadsAreNeverProven) {
   auto vhost = process(30, 20, "", {});
   vhost.comm = "vhost-20";
   vhost.kernel_thread = true;
-  const std::set<Trusted> trusted = {{vhost.key, ProcessRole::descendant, Hypervisor::unknown}};
+  const FlatSet<Trusted> trusted = {{vhost.key, ProcessRole::descendant, Hypervisor::unknown}};
   EXPECT_EQ(told(prove(inputs(), {shim(10), qemu(20, 10), vhost}, trusted)),
             "10 shim, 20 vmm qemu");
 }
@@ -156,7 +156,7 @@ TEST(Prove, AParentYoungerThanItsChildIsAnotherProcess) {
 
 TEST(Prove, TrustedIdentitiesOutliveTheirParents) {
   const auto orphan = process(30, 1, "/bin/helper", {});
-  const std::set<Trusted> trusted = {
+  const FlatSet<Trusted> trusted = {
       {qemu(20, 1).key, ProcessRole::vmm, Hypervisor::qemu},
       {orphan.key, ProcessRole::descendant, Hypervisor::unknown},
       {virtiofsd(40, 1).key, ProcessRole::virtiofsd, Hypervisor::unknown}};
@@ -170,15 +170,15 @@ TEST(Prove, TrustedIdentitiesOutliveTheirParents) {
 
 TEST(Prove, TheBestTrustedRoleCounts) {
   const auto vmm = process(20, 1, "/opt/vmm", {});
-  const std::set<Trusted> trusted = {{vmm.key, ProcessRole::descendant, Hypervisor::unknown},
-                                     {vmm.key, ProcessRole::vmm, Hypervisor::firecracker}};
+  const FlatSet<Trusted> trusted = {{vmm.key, ProcessRole::descendant, Hypervisor::unknown},
+                                    {vmm.key, ProcessRole::vmm, Hypervisor::firecracker}};
   EXPECT_EQ(told(prove(inputs(), {vmm}, trusted)), "20 vmm firecracker");
 }
 
 TEST(Prove, ATrustedShimStaysWhenItsBundleIsGone) {
   auto in = inputs();
   in.bundle.reset();
-  const std::set<Trusted> trusted = {{shim(10).key, ProcessRole::shim, Hypervisor::unknown}};
+  const FlatSet<Trusted> trusted = {{shim(10).key, ProcessRole::shim, Hypervisor::unknown}};
   EXPECT_EQ(told(prove(in, {shim(10), qemu(20, 10)}, trusted)), "10 shim, 20 vmm qemu");
   EXPECT_EQ(told(prove(in, {shim(10), qemu(20, 10)})), "");
 }
@@ -187,7 +187,7 @@ TEST(Prove, ADaemonizedVmmIsRecognisedWhenItsParentEnds) {
   const auto in = inputs();
   const auto first = prove(in, {shim(10), qemu(20, 10), qemu(21, 20)});
   EXPECT_EQ(told(first), "10 shim, 20 vmm qemu, 21 descendant");
-  std::set<Trusted> trusted;
+  FlatSet<Trusted> trusted;
   for (const auto& p : first) trusted.insert({p.facts.key, p.role, p.hypervisor});
   EXPECT_EQ(told(prove(in, {shim(10), qemu(21, 10)}, trusted)), "10 shim, 21 vmm qemu");
   EXPECT_EQ(told(prove(in, {shim(10), qemu(21, 1)}, trusted)), "10 shim, 21 vmm qemu");

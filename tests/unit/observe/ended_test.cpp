@@ -132,7 +132,7 @@ TEST(Observe, OneThatLivesAgainIsSeenWhole) {
   (void)world.pass();
   world.end_all();
   world.record.ended = world.clock.now();
-  world.record.trusted.clear();
+  world.record.trusted = {};
   world.boot();
   const auto observed = world.observe();
   EXPECT_FALSE(observed.gone);

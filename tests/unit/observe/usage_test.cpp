@@ -203,7 +203,7 @@ TEST(MeasuredUsage, OnlyWhatHasAVmAndAGroupIsATarget) {
   auto nowhere = one.view;
   for (auto& group : nowhere.groups) group.exists = false;
   EXPECT_FALSE(measure_target(nowhere, one.world.record.trusted));
-  const std::set<Trusted> inside = {{{7, 8}, ProcessRole::shim, Hypervisor::dragonball}};
+  const FlatSet<Trusted> inside = {{{7, 8}, ProcessRole::shim, Hypervisor::dragonball}};
   EXPECT_EQ(measure_target(one.view, inside)->vmm, (TaskKey{7, 8}));
 }
 

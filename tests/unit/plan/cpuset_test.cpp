@@ -70,7 +70,7 @@ class Cpus {
       const auto pass = world.pass();
       for (const auto& round : pass.rounds)
         EXPECT_EQ(forbidden_text(world.scenario.config, round.observed, round.plan), "");
-      if (world.record.scope.pending) world.end_jobs();
+      if (world.record.scope->pending) world.end_jobs();
     }
     EXPECT_EQ(world.misplaced(), "");
     EXPECT_EQ(describe(world.look().plan), "");

@@ -374,7 +374,7 @@ TEST(Fold, ForgottenWhenGoneAndNothingIsLeft) {
   EXPECT_FALSE(one.fold().follow_up.forget) << "what cannot be read may be left";
   one.observed.unread_groups.clear();
   one.observed.pending = PendingJob{"x.scope"};
-  one.record.scope.asked = kNow;
+  one.record.scope.change([](ScopeTries& scope) { scope.asked = kNow; });
   EXPECT_FALSE(one.fold().follow_up.forget);
 }
 

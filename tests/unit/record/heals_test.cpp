@@ -121,7 +121,7 @@ TEST_F(Heals, OfATaskThatIsLeftInPeaceNothingIsRemembered) {
   (void)world_->pass();
   const auto tasks = [&] {
     return std::count_if(world_->record.heals.counts.begin(), world_->record.heals.counts.end(),
-                         [](const auto& one) { return !one.second.group; });
+                         [](const auto& one) { return one.second.hierarchy.str().empty(); });
   };
   EXPECT_GT(tasks(), 0);
   for (int i = 0; i < 3; ++i) {  // it takes a look to see that nobody came back

@@ -31,7 +31,7 @@ TEST_F(Scopes, LimitsOfAScopeGoThroughSystemd) {
   world_->scenario.config.sizing.memory = MemorySizing::always;
   const Pid vcpu = world_->plug_vcpu();
   const auto pass = world_->pass();
-  EXPECT_EQ(world_->record.scope.pending, (PendingJob{unit(), true}));
+  EXPECT_EQ(world_->record.scope->pending, (PendingJob{unit(), true}));
   EXPECT_LT(pass.follow_up.retry_at, world_->clock.now() + 1s) << "looks at threads go on";
   EXPECT_EQ(world_->misplaced(), "") << "nothing else waits for them, not even vCPU " << vcpu;
   EXPECT_EQ(world_->record.state, SandboxState::placed);
@@ -42,7 +42,7 @@ TEST_F(Scopes, LimitsOfAScopeGoThroughSystemd) {
   world_->end_jobs();
   (void)world_->pass();
   EXPECT_EQ(memory_max(), kLimit);
-  EXPECT_EQ(world_->record.scope.tries, 0U);
+  EXPECT_EQ(world_->record.scope->tries, 0U);
   for (const auto& write : world_->tree.log()) EXPECT_NE(write.file, "memory.max");
 }
 
@@ -92,7 +92,7 @@ TEST_F(Scopes, ALookBeforeTheLimitsAreWrittenBlamesNobody) {
   world_->clock.advance(1s);
   (void)world_->pass();
   EXPECT_FALSE(said(ConditionName::scope_failed));
-  EXPECT_EQ(world_->record.scope.tries, 0U);
+  EXPECT_EQ(world_->record.scope->tries, 0U);
 }
 
 TEST_F(Scopes, WhoeverChangesItsLimitsAgainAndAgainIsContested) {

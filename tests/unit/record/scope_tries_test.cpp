@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 TEST_F(Scopes, AJobThatEndsLate) {
   auto pass = world_->pass();
   EXPECT_EQ(pass.rounds.size(), 1U) << "the pass ends with the open job";
-  EXPECT_EQ(world_->record.scope.pending,
+  EXPECT_EQ(world_->record.scope->pending,
             (PendingJob{"kata-sandbox-" + world_->scenario.id + ".scope"}));
   for (int i = 0; i < 10; ++i) {
     world_->clock.advance(5s);
@@ -32,18 +32,18 @@ TEST_F(Scopes, AJobThatEndsLate) {
   }
   EXPECT_EQ(world_->systemd.waiting().size(), 1U) << "asked once";
   world_->end_jobs();
-  EXPECT_FALSE(world_->record.scope.pending);
+  EXPECT_FALSE(world_->record.scope->pending);
   (void)world_->pass();
   EXPECT_EQ(world_->misplaced(), "");
   EXPECT_EQ(world_->record.state, SandboxState::placed);
-  EXPECT_EQ(world_->record.scope.tries, 0U);
+  EXPECT_EQ(world_->record.scope->tries, 0U);
 }
 
 TEST_F(Scopes, AJobWhoseEndNobodyHeard) {
   (void)world_->pass();
   (void)world_->systemd.finish_jobs();
   (void)world_->pass();
-  EXPECT_FALSE(world_->record.scope.pending);
+  EXPECT_FALSE(world_->record.scope->pending);
   EXPECT_EQ(world_->misplaced(), "");
 }
 
@@ -72,11 +72,11 @@ TEST_F(Scopes, AJobThatNeverEnds) {
   EXPECT_EQ(pass.follow_up.retry_at, world_->clock.now() + 90s);
   world_->clock.advance(89s);
   pass = world_->pass();
-  EXPECT_TRUE(world_->record.scope.pending);
+  EXPECT_TRUE(world_->record.scope->pending);
   EXPECT_FALSE(said(ConditionName::scope_failed));
   world_->clock.advance(1s);
   (void)world_->pass();
-  EXPECT_FALSE(world_->record.scope.pending);
+  EXPECT_FALSE(world_->record.scope->pending);
   EXPECT_TRUE(said(ConditionName::scope_failed));
 }
 
@@ -85,7 +85,7 @@ TEST_F(Scopes, WhatCannotBeAskedForIsToldWhereItLasts) {
   world_->systemd.fail_calls(ESRCH);
   (void)world_->pass();
   EXPECT_FALSE(said(ConditionName::scope_failed));
-  EXPECT_FALSE(world_->record.scope.pending);
+  EXPECT_FALSE(world_->record.scope->pending);
   EXPECT_EQ(world_->pass().last().plan.steps.size(), 0U) << "not again at once";
   EXPECT_FALSE(said(ConditionName::scope_failed));
   world_->clock.advance(5s);
@@ -96,7 +96,7 @@ TEST_F(Scopes, WhatCannotBeAskedForIsToldWhereItLasts) {
   world_->systemd.fail_calls(0);
   world_->clock.advance(10min);
   (void)world_->pass();
-  EXPECT_TRUE(world_->record.scope.pending);
+  EXPECT_TRUE(world_->record.scope->pending);
 }
 
 TEST_F(Scopes, WithoutSystemd) {
@@ -119,9 +119,9 @@ TEST_F(Scopes, WithoutSystemd) {
 TEST_F(Scopes, OnlyItsOwnJobEndsTheWait) {
   (void)world_->pass();
   end_job(world_->record, "another.scope", "", world_->clock.now());
-  EXPECT_TRUE(world_->record.scope.pending);
-  end_job(world_->record, world_->record.scope.pending->unit, "", world_->clock.now());
-  EXPECT_FALSE(world_->record.scope.pending);
+  EXPECT_TRUE(world_->record.scope->pending);
+  end_job(world_->record, world_->record.scope->pending->unit, "", world_->clock.now());
+  EXPECT_FALSE(world_->record.scope->pending);
 }
 
 TEST_F(Scopes, TheSandboxEndsWhileAJobIsOpen) {
