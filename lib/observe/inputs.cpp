@@ -30,16 +30,15 @@ std::optional<std::string> kata_namespace(const SandboxId& id,
 }  // namespace
 
 void InputStore::claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change) {
-  const std::string_view directory = bundles_.find(entry.origin.directory)->first;
   if (entry.claims) {
     change.sandboxes.insert(*entry.claims);
     const auto it = claims_.find(*entry.claims);
-    if (it != claims_.end()) it->second.erase(directory);
+    if (it != claims_.end()) it->second.erase(entry.directory);
     if (it != claims_.end() && it->second.empty()) claims_.erase(it);
   }
   entry.claims = std::move(id);
   if (!entry.claims) return;
-  claims_[*entry.claims].insert(directory);
+  claims_[*entry.claims].insert(entry.directory);
   change.sandboxes.insert(*entry.claims);
 }
 
@@ -80,27 +79,27 @@ std::optional<Instant> InputStore::unchanged_for(const Dir& dir, const std::stri
 void InputStore::read_in_vain(BundleEntry& entry, const std::string& problem,
                               const std::string& text, Instant unchanged, InputChange& change) {
   entry.trouble.seen(problem, clock_.now(), unchanged);
-  troubled_bundles_.insert(entry.origin.directory);
+  troubled_bundles_.emplace(entry.directory);
   if (entry.bundle) {
     change.sandboxes.insert(*entry.claims);
     return;
   }
-  auto named = claimed_sandbox(text, entry.origin.root);
+  auto named = claimed_sandbox(text, entry.root);
   auto owner = named ? valid(*named) : std::nullopt;
-  claim(entry, owner ? owner : valid(entry.origin.id), change);
+  claim(entry, owner ? owner : valid(std::string(entry.id)), change);
   for (const auto& [sandbox, state] : states_)
-    if (state.knows(entry.origin.id)) change.sandboxes.insert(sandbox);
+    if (state.knows(std::string(entry.id))) change.sandboxes.insert(sandbox);
 }
 
 void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp& stamp,
                              InputChange& change) {
   const auto text = dir.read("config.json", config_.limits.max_bundle_bytes);
-  auto bundle = text ? parse_bundle(*text, entry.origin) : forward(text.error());
+  auto bundle = text ? parse_bundle(*text, entry.origin()) : forward(text.error());
   const bool rewritten = !(entry.stamp == stamp);
   entry.stamp = stamp;
   if (!bundle) {
     const auto unchanged = unchanged_for(dir, "config.json", text.has_value());
-    if (!unchanged) return forget(std::string(entry.origin.directory), change);
+    if (!unchanged) return forget(std::string(entry.directory), change);
     return read_in_vain(entry, bundle.error().text, text.value_or(""), *unchanged, change);
   }
   read_side_files(dir, *bundle);
@@ -108,12 +107,24 @@ void InputStore::read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp
   entry.ended = entry.bundle && entry.ended && !rewritten;
   entry.bundle = Packed(*bundle);
   entry.trouble.over();
-  troubled_bundles_.erase(entry.origin.directory);
+  troubled_bundles_.erase(std::string(entry.directory));
   const bool first = !entry.claims;
   claim(entry, valid(bundle->sandbox_id), change);
   // What is known of Kata's state may be that of an earlier life.
   const bool own = bundle->type != BundleType::container;
   if (first && own && entry.claims) change.sandboxes.merge(state_changed(*entry.claims).sandboxes);
+}
+
+InputStore::BundleEntry& InputStore::entry_of(const BundleOrigin& origin) {
+  const auto [known, fresh] = bundles_.try_emplace(origin.directory);
+  auto& entry = known->second;
+  if (!fresh) return entry;
+  entry.root = origin.root;
+  entry.ns = origin.ns;
+  entry.directory = known->first;
+  if (const auto at = entry.directory.rfind(origin.id); at != std::string_view::npos)
+    entry.id = entry.directory.substr(at, origin.id.size());
+  return entry;
 }
 
 InputChange InputStore::bundle_changed(const BundleOrigin& origin) {
@@ -124,13 +135,12 @@ InputChange InputStore::bundle_changed(const BundleOrigin& origin) {
   const auto known = bundles_.find(origin.directory);
   // No directory or no file (yet): nothing is said. A later event tells more.
   const bool gone = !stamp && errnos::no_file(stamp.error().code);
-  const bool another = place && known != bundles_.end() && known->second.directory != 0 &&
-                       known->second.directory != place->inode;
+  const bool another = place && known != bundles_.end() && known->second.inode != 0 &&
+                       known->second.inode != place->inode;
   if (gone || another) forget(origin.directory, change);
   if (gone || (!bundles_.contains(origin.directory) && full())) return change;
-  auto& entry = bundles_[origin.directory];
-  entry.origin = origin;
-  if (place) entry.directory = place->inode;
+  auto& entry = entry_of(origin);
+  if (place) entry.inode = place->inode;
   if (!stamp) {
     read_in_vain(entry, stamp.error().text, "", Instant(0), change);
     return change;
@@ -155,7 +165,7 @@ InputChange InputStore::read_again() {
   const auto bundles = troubled_bundles_;
   for (const auto& directory : bundles)
     if (const auto& entry = bundles_.at(directory); due(entry.trouble))
-      change.sandboxes.merge(bundle_changed(BundleOrigin(entry.origin)).sandboxes);
+      change.sandboxes.merge(bundle_changed(entry.origin()).sandboxes);
   const auto states = troubled_states_;
   for (const auto& id : states)
     if (due(states_.at(id).trouble)) change.sandboxes.merge(state_changed(id).sandboxes);
@@ -182,14 +192,13 @@ std::vector<Bundle> InputStore::unreadable_containers(const SandboxId& id) const
   };
   for (const auto& directory : troubled_bundles_) {
     const auto& entry = bundles_.at(directory);
-    const auto& origin = entry.origin;
-    if (entry.bundle || origin.id == id.str() || !entry.trouble.told(clock_.now())) continue;
-    if (entry.claims != id && !kata_knows(origin.id)) continue;
+    if (entry.bundle || entry.id == id.str() || !entry.trouble.told(clock_.now())) continue;
+    if (entry.claims != id && !kata_knows(std::string(entry.id))) continue;
     auto& bundle = found.emplace_back();
-    bundle.id = origin.id;
-    bundle.directory = origin.directory;
-    bundle.ns = origin.ns;
-    bundle.engine = origin.root == BundleOrigin::Root::crio ? Engine::crio : Engine::containerd;
+    bundle.id = entry.id;
+    bundle.directory = directory;
+    bundle.ns = entry.ns;
+    bundle.engine = entry.root == BundleOrigin::Root::crio ? Engine::crio : Engine::containerd;
     bundle.type = BundleType::container;
     bundle.sandbox_id = id.str();
     bundle.unreadable = entry.trouble.text();
@@ -222,8 +231,8 @@ Assembled InputStore::inputs(const SandboxId& id) const {
     for (const auto& directory : it->second) {
       const auto& entry = bundles_.find(directory)->second;
       if (entry.bundle) claiming.emplace_back(entry.bundle->whole()).ended = entry.ended;
-      if (entry.bundle || entry.origin.id == id.str()) tell(entry.trouble);
-      unreadable = unreadable || entry.origin.id == id.str();
+      if (entry.bundle || entry.id == id.str()) tell(entry.trouble);
+      unreadable = unreadable || entry.id == id.str();
     }
   }
   for (auto& bundle : unreadable_containers(id)) claiming.push_back(std::move(bundle));
@@ -256,7 +265,7 @@ std::set<SandboxId> InputStore::ids() const {
 
 std::vector<BundleOrigin> InputStore::origins() const {
   std::vector<BundleOrigin> found;
-  for (const auto& [directory, entry] : bundles_) found.push_back(entry.origin);
+  for (const auto& [directory, entry] : bundles_) found.push_back(entry.origin());
   return found;
 }
 

@@ -71,13 +71,19 @@ class InputStore final {
 
  private:
   struct BundleEntry {
-    BundleOrigin origin;
+    BundleOrigin::Root root = BundleOrigin::Root::any;
+    std::string ns;
+    std::string_view directory;  ///< its key in bundles_
+    std::string_view id;         ///< the part of it that is BundleOrigin::id
     FileStamp stamp;
-    std::uint64_t directory = 0;           ///< inode: another one is another life of the id
+    std::uint64_t inode = 0;  ///< of the directory: another one is another life of the id
     std::optional<Packed<Bundle>> bundle;  ///< the last one that was understood
     bool ended = false;                    ///< see Bundle
     FileTrouble trouble;                   ///< with what is there now
     std::optional<SandboxId> claims;       ///< the sandbox that it names
+    [[nodiscard]] BundleOrigin origin() const {
+      return {root, ns, std::string(id), std::string(directory)};
+    }
   };
   /// Value: Kata's own file of a container.
   struct ContainerFile {
@@ -95,6 +101,8 @@ class InputStore final {
     [[nodiscard]] bool knows(const std::string& container) const;
     FileTrouble trouble;
   };
+  /// Made if there is none.
+  [[nodiscard]] BundleEntry& entry_of(const BundleOrigin& origin);
   void claim(BundleEntry& entry, std::optional<SandboxId> id, InputChange& change);
   void forget(const std::string& directory, InputChange& change);
   void read_bundle(BundleEntry& entry, const Dir& dir, const FileStamp& stamp, InputChange& change);

@@ -70,7 +70,7 @@ bool InputStore::note_ended(const SandboxId& id, const ContainerFiles& files) {
   bool news = false;
   for (const auto& directory : it->second) {
     auto& entry = bundles_.find(directory)->second;
-    const auto file = entry.bundle ? files.find(entry.origin.id) : files.end();
+    const auto file = entry.bundle ? files.find(std::string(entry.id)) : files.end();
     if (file == files.end() || file->second.state.empty()) continue;
     const bool ended = file->second.state == kStopped;
     news = std::exchange(entry.ended, ended) != ended || news;

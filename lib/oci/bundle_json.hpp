@@ -21,7 +21,7 @@ struct BundleOrigin {
   enum class Root : std::uint8_t { containerd, crio, any };
   Root root = Root::any;  ///< any: `plan --bundle`, the engine is read from the annotation keys
   std::string ns;         ///< containerd namespace
-  std::string id;         ///< name of the bundle directory
+  std::string id;         ///< name of the bundle directory, or (CRI-O) of the one above it
   std::string directory;  ///< absolute path
 };
 
