@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace kcg {
@@ -37,8 +38,15 @@ std::optional<std::int32_t> parse_pid(std::string_view text) {
   return static_cast<std::int32_t>(*value);
 }
 
+std::size_t last_of(std::string_view text, char c) {
+  if (text.empty()) return std::string_view::npos;
+  const auto* at = static_cast<const char*>(::memrchr(text.data(), c, text.size()));
+  return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(at - text.data());
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
+  parts.reserve(4);  // more are few
   for (;;) {
     const auto at = text.find(separator);
     parts.push_back(text.substr(0, at));

@@ -20,6 +20,8 @@ namespace kcg {
 /// A positive decimal number that fits a pid.
 [[nodiscard]] std::optional<std::int32_t> parse_pid(std::string_view text);
 
+/// As rfind(), which goes byte by byte: where it is asked of each path and thread in each look.
+[[nodiscard]] std::size_t last_of(std::string_view text, char c);
 /// "a:b::c" -> {"a","b","","c"}; an empty text gives one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 /// Whole tokens between blanks, tabs and newlines; none is empty.

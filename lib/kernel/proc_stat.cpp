@@ -46,7 +46,7 @@ std::optional<Pid> parent(std::string_view text) {
 
 Result<ProcStat> parse_proc_stat(std::string_view text) {
   const auto open = text.find(" (");
-  const auto close = text.rfind(')');
+  const auto close = last_of(text, ')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2)
     return fail(0, "stat: no name in parentheses in '{}'", escaped(text, 128));
   const Fields fields(text.substr(close + 1));

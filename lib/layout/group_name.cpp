@@ -34,9 +34,8 @@ std::string cut(std::string_view text) {
 }
 
 bool inside_scope(const CgroupPath& path) {
-  for (auto at = path; !at.is_root(); at = at.parent())
-    if (at.name().ends_with(".scope")) return true;
-  return false;
+  const std::string_view text = path.str();
+  return text.ends_with(".scope") || text.find(".scope/") != std::string_view::npos;
 }
 
 std::string group_name(const SandboxId& id, const CgroupPath& parent) {

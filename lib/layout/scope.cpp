@@ -3,30 +3,34 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
+#include "base/text.hpp"
 #include "layout/layout.hpp"
 
 namespace kcg {
 
 namespace {
 
+std::string_view above(std::string_view path) { return path.substr(0, last_of(path, '/')); }
+
 /// A unit of systemd's, by its place.
-bool is_scope(const CgroupPath& path) {
-  if (!path.name().ends_with(".scope")) return false;
-  const auto slice = path.parent();
-  return slice.is_root() || slice.name().ends_with(".slice");
+bool is_scope(std::string_view path) {
+  if (!path.ends_with(".scope")) return false;
+  const auto slice = above(path);
+  return slice.empty() || slice.ends_with(".slice");
 }
 
-bool in_scope(CgroupPath path) {
-  while (!path.is_root() && !is_scope(path)) path = path.parent();
-  return !path.is_root();
+bool in_scope(std::string_view path) {
+  while (!path.empty() && !is_scope(path)) path = above(path);
+  return !path.empty();
 }
 
 }  // namespace
 
 bool is_unit(const Host& host, const GroupRef& group) {
   const auto* hierarchy = host.find(group.hierarchy);
-  return hierarchy != nullptr && systemd_manages(*hierarchy) && is_scope(group.path);
+  return hierarchy != nullptr && systemd_manages(*hierarchy) && is_scope(group.path.str());
 }
 
 const WantedGroup* missing_scope(const Observed& observed, const Desired& desired) {
@@ -55,8 +59,9 @@ bool scope_holds_us(const Observed& observed, const WantedGroup& group) {
 bool left_to_systemd(const Observed& observed, const GroupRef& group) {
   const auto* hierarchy = observed.host.find(group.hierarchy);
   if (hierarchy == nullptr || !systemd_manages(*hierarchy)) return false;
-  if (!observed.gone) return is_scope(group.path);
-  return in_scope(group.path) && std::chrono::milliseconds(observed.gone_ms) < kScopeRemovalGrace;
+  if (!observed.gone) return is_scope(group.path.str());
+  return in_scope(group.path.str()) &&
+         std::chrono::milliseconds(observed.gone_ms) < kScopeRemovalGrace;
 }
 
 }  // namespace kcg

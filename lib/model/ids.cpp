@@ -18,12 +18,6 @@ bool alnum(char c) {
 
 constexpr std::size_t kLongestPath = 4095;
 
-/// Of a path, which has one. Asked of each path in each look: rfind() goes byte by byte.
-std::size_t last_slash(std::string_view path) {
-  const auto* at = static_cast<const char*>(::memrchr(path.data(), '/', path.size()));
-  return static_cast<std::size_t>(at - path.data());
-}
-
 /// Controllers whose files the kernel puts into a group's directory ("memory.max", ...).
 constexpr std::array<std::string_view, 19> kKernelPrefixes = {
     "cgroup",  "cpu",        "cpuacct",  "cpuset",  "memory", "io",   "pids",
@@ -111,13 +105,13 @@ const std::string& CgroupPath::str() const {
 
 CgroupPath CgroupPath::parent() const {
   const auto& text = str();
-  const auto slash = last_slash(text);
+  const auto slash = last_of(text, '/');
   return slash == 0 ? CgroupPath() : CgroupPath(text.substr(0, slash));
 }
 
 std::string_view CgroupPath::name() const {
   const std::string_view text = str();
-  return text.substr(last_slash(text) + 1);
+  return text.substr(last_of(text, '/') + 1);
 }
 
 bool CgroupPath::within(const CgroupPath& above) const {

@@ -57,6 +57,13 @@ TEST(Text, Split) {
   EXPECT_EQ(split(":", ':'), (Parts{"", ""}));
 }
 
+TEST(Text, LastOf) {
+  EXPECT_EQ(last_of("", 'a'), std::string_view::npos);
+  EXPECT_EQ(last_of("bcd", 'a'), std::string_view::npos);
+  EXPECT_EQ(last_of("abcab", 'a'), 3U);
+  EXPECT_EQ(last_of("abc", 'a'), 0U);
+}
+
 TEST(Text, Words) {
   EXPECT_EQ(words(""), Parts{});
   EXPECT_EQ(words(" \t\n"), Parts{});
