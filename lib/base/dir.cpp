@@ -216,8 +216,16 @@ Status Dir::remove_file(const std::string& path) const {
 }
 
 Result<std::vector<DirEntry>> Dir::list() const {
-  alignas(dirent64) std::array<char, kBuffer> buffer;
   std::vector<DirEntry> entries;
+  const auto listed = for_each([&entries](std::string_view name, bool directory) {
+    entries.push_back({std::string(name), directory});
+  });
+  if (!listed) return forward(listed.error());
+  return entries;
+}
+
+Status Dir::for_each(const Each& each) const {
+  alignas(dirent64) std::array<char, kBuffer> buffer;
   const bool again = !std::exchange(listed_, true) || ::lseek(fd_.get(), 0, SEEK_SET) == 0;
   for (;;) {
     const ssize_t got = again ? ::getdents64(fd_.get(), buffer.data(), buffer.size()) : -1;
@@ -225,13 +233,12 @@ Result<std::vector<DirEntry>> Dir::list() const {
       const int code = errno;
       return fail(code, "list: {}", errno_text(code));
     }
-    if (got == 0) return entries;
+    if (got == 0) return {};
     for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
       const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
       at += entry->d_reclen;
       const std::string_view name = entry->d_name;
-      if (name != "." && name != "..")
-        entries.push_back({std::string(name), entry->d_type == DT_DIR});
+      if (name != "." && name != "..") each(name, entry->d_type == DT_DIR);
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ class Dir final {
   [[nodiscard]] Status remove_file(const std::string& path) const;
   /// From its beginning, by the offset of the descriptor: not for two threads at once.
   [[nodiscard]] Result<std::vector<DirEntry>> list() const;
+  /// As list(), of directories with many entries of which few matter. `name` is good for the call.
+  using Each = std::function<void(std::string_view name, bool directory)>;
+  [[nodiscard]] Status for_each(const Each& each) const;
   [[nodiscard]] Result<FileStamp> stamp(const std::string& path) const;
   /// Stamp of the directory itself.
   [[nodiscard]] Result<FileStamp> stamp() const;

@@ -18,9 +18,9 @@ namespace kcg {
 namespace {
 
 /// N of "vcpu<N>".
-std::optional<std::uint32_t> index_of(const DirEntry& entry) {
-  if (!entry.directory || !entry.name.starts_with("vcpu")) return std::nullopt;
-  const auto number = parse_u64(std::string_view(entry.name).substr(4));
+std::optional<std::uint32_t> index_of(std::string_view name, bool directory) {
+  if (!directory || !name.starts_with("vcpu")) return std::nullopt;
+  const auto number = parse_u64(name.substr(4));
   if (!number || *number > 65'535) return std::nullopt;
   return static_cast<std::uint32_t>(*number);
 }
@@ -32,11 +32,11 @@ bool has_thread(const std::vector<ThreadFacts>& threads, Pid tid) {
 
 /// KVM removes none before it removes the VM.
 Result<std::vector<std::uint32_t>> indices_in(const Dir& vm) {
-  const auto entries = vm.list();
-  if (!entries) return forward(entries.error());
   std::vector<std::uint32_t> indices;
-  for (const auto& entry : *entries)
-    if (const auto index = index_of(entry)) indices.push_back(*index);
+  const auto listed = vm.for_each([&indices](std::string_view name, bool directory) {
+    if (const auto index = index_of(name, directory)) indices.push_back(*index);
+  });
+  if (!listed) return forward(listed.error());
   return indices;
 }
 

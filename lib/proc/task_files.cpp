@@ -29,11 +29,11 @@ Result<ProcStat> read_stat(const Dir& dir, const std::string& path) {
 }
 
 Result<std::vector<Pid>> numbers_in(const Dir& dir) {
-  const auto entries = dir.list();
-  if (!entries) return forward(entries.error());
   std::vector<Pid> found;
-  for (const auto& entry : *entries)
-    if (const auto pid = parse_pid(entry.name)) found.push_back(*pid);
+  const auto listed = dir.for_each([&found](std::string_view name, bool) {
+    if (const auto pid = parse_pid(name)) found.push_back(*pid);
+  });
+  if (!listed) return forward(listed.error());
   std::sort(found.begin(), found.end());
   return found;
 }
