@@ -10,6 +10,12 @@
 
 namespace kcg::json_parts {
 
+Json object_of(std::size_t keys) {
+  Json object = Json::object();
+  object.get_ref<Json::object_t&>().reserve(keys);
+  return object;
+}
+
 Json text(std::string_view value) { return valid_utf8(value); }
 
 void put_known(Json& object, const char* key, std::string_view value) {
@@ -48,7 +54,7 @@ Json condition(const Condition& condition) {
 }
 
 std::string document(std::vector<Json> entries, bool one) {
-  Json top;
+  auto top = object_of(1 + (one && entries.size() == 1 ? entries.front().size() : 1));
   top["version"] = 1;
   if (one && entries.size() == 1)
     for (auto& [key, value] : entries.front().items()) top[key] = std::move(value);

@@ -3,6 +3,7 @@
 // Pieces that several JSON documents share (L4, for documents*.cpp only).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ namespace kcg::json_parts {
 
 using Json = nlohmann::ordered_json;
 
+/// An empty object with room for so many keys: one that grows copies them.
+[[nodiscard]] Json object_of(std::size_t keys);
 /// A string of a document: whatever is not UTF-8 is replaced.
 [[nodiscard]] Json text(std::string_view value);
 /// Sets `key` unless the value is empty: only what is known is present.

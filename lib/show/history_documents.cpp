@@ -12,12 +12,13 @@ namespace kcg {
 namespace {
 
 using json_parts::Json;
+using json_parts::object_of;
 using json_parts::put_known;
 using json_parts::Reader;
 using json_parts::time_text;
 
 Json event_json(const SandboxEvent& event) {
-  Json object;
+  auto object = object_of(10);
   object["kind"] = name(event.kind);
   put_known(object, "subject", event.subject);
   put_known(object, "group", event.group);
@@ -39,12 +40,12 @@ Json events_json(const SandboxHistory& history) {
 }
 
 Json history_json(const SandboxHistory& history) {
-  Json object;
+  auto object = object_of(14);
   object["sandbox"] = json_parts::text(history.id);
   Json pod;
   put_known(pod, "namespace", history.pod_namespace);
   put_known(pod, "name", history.pod_name);
-  if (!pod.empty()) object["pod"] = pod;
+  if (!pod.empty()) object["pod"] = std::move(pod);
   object["engine"] = name(history.engine);
   put_known(object, "pod_cgroup", history.pod_cgroup);
   put_known(object, "sandbox_cgroup", history.sandbox_cgroup);
