@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.hpp"
 #include "oci/cgroups_path.hpp"
@@ -95,7 +96,7 @@ Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
       out.ignored.push_back({*other, fmt::format("{}: the id is also in use in {}, which counts",
                                                  described(*other), place(*sandbox))});
 
-  const auto pod = parse_cgroups_path(sandbox == nullptr ? "" : sandbox->cgroups_path);
+  std::optional<Result<CgroupsPath>> pod;  // most sandboxes are asked for before a container comes
   for (const auto& bundle : claiming) {
     if (bundle.type != BundleType::container || bundle.sandbox_id != id.str()) continue;
     if (sandbox == nullptr) {
@@ -103,7 +104,8 @@ Assembled assemble(const SandboxId& id, const std::vector<Bundle>& claiming,
           {bundle, fmt::format("{}: the bundle of its sandbox does not exist", described(bundle))});
       continue;
     }
-    const auto problem = container_problem(bundle, *sandbox, pod);
+    if (!pod) pod = parse_cgroups_path(sandbox->cgroups_path);
+    const auto problem = container_problem(bundle, *sandbox, *pod);
     if (problem.empty()) {
       complain(bundle, out);
       out.inputs.containers.push_back(bundle);
