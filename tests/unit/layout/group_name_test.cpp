@@ -142,5 +142,16 @@ TEST(GroupName, SomebodyElsesDirectoryOfTheEarlierNameIsNotUsed) {
   }
 }
 
+TEST(GroupName, AScopeIsFoundHoweverFarAbove) {
+  const auto inside = [](std::string_view path) {
+    return inside_scope(CgroupPath::parse(path).value());
+  };
+  EXPECT_TRUE(inside("/a.scope"));
+  EXPECT_TRUE(inside("/p.slice/a.scope/b/c"));
+  EXPECT_FALSE(inside("/"));
+  EXPECT_FALSE(inside("/p.slice/a.scopes/b"));
+  EXPECT_FALSE(inside("/a.scope.d/b"));
+}
+
 }  // namespace
 }  // namespace kcg
