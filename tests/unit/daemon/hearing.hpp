@@ -81,6 +81,7 @@ class Hearing : public Reconciling {
     for (auto now = clock_.now(); now < until; now = clock_.now())
       // ignored: only what was looked at counts
       (void)::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count()));
+    run();  // who was not given a CPU in time does it now
     return follower_.looks;
   }
   /// The daemon has started, and nobody has told it of this bundle.
