@@ -93,16 +93,17 @@ TEST_F(ResyncHearing, WhatIsLostDuringASearchEndsItsBound) {
   EXPECT_EQ(reads_, 2 * (1 + 300U));
 }
 
-/// 60 ms of 100 are left of so short an interval.
+/// Some 90 ms of 100 are left of so short an interval. What the search may take at most is several
+/// times as much as it does: a busy machine's accounts are rough.
 TEST_F(ResyncHearing, WhatASearchTakesIsTakenOffTheLooks) {
   config_.reconcile_interval = std::chrono::seconds(1);
   start();
   run();
   register_all({"a", "b", "c", "d"});
-  while (proc_.pids()->size() < 39) (void)proc_.start(1, {"x", "/x", {"x"}});
+  while (proc_.pids()->size() < 10) (void)proc_.start(1, {"x", "/x", {"x"}});
   make_reads_dear(kReadCosts);
   reconciler_->set_follower(&follower_);
-  follower_.costs = std::chrono::milliseconds(60);
+  follower_.costs = std::chrono::milliseconds(90);
   for (int event = 0; event < 100 && follower_.looks == 0; ++event)
     (void)::sd_event_run(loop_->get(), 100'000);  // ignored: looked at below
   run();
