@@ -70,7 +70,7 @@ void Node::stirred(Pid pid, Instant at) {
   const auto& glance = entry->glance;
   if (glance && (at < glance->seen_since(pid) || !glance->cares_for_threads_of(pid))) return;
   entry->stirred.insert(pid);
-  enqueue(*owner, Due::event);
+  enqueue(*owner, glance && glance->confirm_at ? Due::placement : Due::event);
 }
 
 void Node::enqueue(const SandboxId& id, Due why) {

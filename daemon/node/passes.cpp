@@ -100,7 +100,8 @@ bool Passes::glance(const SandboxId& id, Due why) {
   auto* entry = node_.sandboxes.find(id);
   if (entry == nullptr || entry->look_due || !entry->glance) return false;
   const auto look_at = entry->glance->look_at;
-  if (why != Due::event || (look_at && *look_at <= node_.world.clock.now())) return false;
+  const bool stirred = why == Due::event || why == Due::placement;
+  if (!stirred || (look_at && *look_at <= node_.world.clock.now())) return false;
   const auto seen = look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred,
                                     told(id), entry->record);
   if (node_.world.log.enabled(LogLevel::debug))

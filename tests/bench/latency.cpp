@@ -48,15 +48,17 @@ Json one_storm(live::Tree tree, const Storm& storm, std::optional<unsigned> weig
          all.push_back(wanted(sandbox, truth));
        }});
   hogs.reset();
-  std::vector<Micros> whole, threads;
+  std::vector<Micros> whole, threads, outside;
   const auto events = trace.events();
   for (const auto& one : all)
     if (const auto start = measure(events, one.vmm, one.threads, one.vcpus, one.group)) {
       whole.push_back(start->whole);
       threads.push_back(start->threads);
+      outside.push_back(start->outside);
     }
   return {{"exec_to_whole_process_us", summary(whole)},
-          {"last_vcpu_start_to_all_threads_us", summary(threads)}};
+          {"last_vcpu_start_to_all_threads_us", summary(threads)},
+          {"vcpu_ran_outside_us", summary(outside)}};
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ ROWS = [
     ("their price with a resync every 30 s, % of a CPU", "standing.resynced.cpu_percent"),
     ("last vCPU to all in place, p50, us", "latency.quiet.last_vcpu_start_to_all_threads_us.p50"),
     ("the same, p99, us", "latency.quiet.last_vcpu_start_to_all_threads_us.p99"),
+    ("longest run of a vCPU before it is in place, p99, us", "latency.quiet.vcpu_ran_outside_us.p99"),
     ("VMM's exec to its process in place, p50, us", "latency.quiet.exec_to_whole_process_us.p50"),
     ("the same, p99, us", "latency.quiet.exec_to_whole_process_us.p99"),
     ("last vCPU to all in place, p50, beside busy CPUs, us", "latency.hogs.last_vcpu_start_to_all_threads_us.p50"),

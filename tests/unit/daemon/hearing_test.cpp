@@ -113,28 +113,6 @@ TEST_F(Hearing, WhatALookHasSeenWakesNobodyLater) {
   EXPECT_GT(wakes(), 0U);
 }
 
-/// They are moved with it, and born where it is.
-TEST_F(Hearing, ThreadsOfWhoRunsNoVmAreNoNews) {
-  const Pid vmm = placed();
-  const Pid helper = proc_.start(vmm, {"helper", "/usr/bin/helper", {"helper"}});
-  look_by(HintKind::exec, helper);
-  (void)looks_later();  // a glance whether it is where it was moved to
-  unsigned reads = 0;
-  proc_.on_read([&reads] {
-    ++reads;
-    return 0;
-  });
-  const auto reads_at_a_birth = [&](Pid pid) {
-    (void)proc_.add_thread(pid, "new");
-    reads = 0;
-    reconciler_->hint({HintKind::thread, "", pid});
-    run();
-    return reads;
-  };
-  EXPECT_EQ(reads_at_a_birth(helper), 0U);
-  EXPECT_GT(reads_at_a_birth(vmm), 0U);
-}
-
 /// Who has asked for it waits for the look that finds nothing left; nobody else does: a glance
 /// tells whether what was moved is where it was moved to.
 TEST_F(Hearing, WhatWasWrittenIsGlancedAtLaterUnlessSomebodyWaits) {
