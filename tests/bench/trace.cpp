@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -73,6 +74,8 @@ void need(const std::string& path, const std::string& text) {
 }
 
 constexpr std::string_view kInstance = "kcg-bench-";
+/// Of each CPU: 1,500 lives on v1 attach 400,000 times.
+constexpr const char* kBufferKiB = "131072";
 
 /// An instance of a bench that was killed: it slows each system call of the node until it is gone.
 bool is_left_behind(const std::string& name) {
@@ -85,6 +88,18 @@ void remove_left_behind(const std::string& instances) {
   std::error_code unreadable;  // ignored: what cannot be listed is not removed
   for (const auto& entry : std::filesystem::directory_iterator(instances, unreadable))
     if (is_left_behind(entry.path().filename())) ::rmdir(entry.path().c_str());
+}
+
+/// Events that found no room: the oldest are lost.
+std::int64_t overrun(const std::string& instance) {
+  std::int64_t sum = 0;
+  for (const auto& cpu : std::filesystem::directory_iterator(instance + "/per_cpu")) {
+    const auto stats = live::slurp(cpu.path().string() + "/stats");
+    for (const auto line : lines(stats))
+      if (const auto all = words(line); all.size() == 2 && all[0] == "overrun:")
+        sum += parse_i64(all[1]).value_or(0);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -104,7 +119,7 @@ Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
   instance_ = fmt::format("{}/instances/{}{}", mount_, kInstance, ::getpid());
   ::mkdir(instance_.c_str(), 0700);
   need(instance_ + "/trace_clock", "mono");
-  need(instance_ + "/buffer_size_kb", "16384");
+  need(instance_ + "/buffer_size_kb", kBufferKiB);
   for (const char* const event :
        {"sched/sched_process_exec", "task/task_newtask", "cgroup/cgroup_attach_task"})
     need(instance_ + "/events/" + event + "/enable", "1");
@@ -122,6 +137,11 @@ void Trace::clear() const {
   (void)::close(::open((instance_ + "/trace").c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
 }
 
-std::vector<Event> Trace::events() const { return parse_trace(live::slurp(instance_ + "/trace")); }
+std::vector<Event> Trace::events() const {
+  if (const auto lost = overrun(instance_); lost > 0)
+    throw std::runtime_error(
+        fmt::format("the bench's trace has lost {} events: ask for fewer lives", lost));
+  return parse_trace(live::slurp(instance_ + "/trace"));
+}
 
 }  // namespace kcg::bench

@@ -36,6 +36,7 @@ class Trace final {
   Trace& operator=(const Trace&) = delete;
 
   void clear() const;
+  /// Throws where some were lost: who is missing would not be noticed.
   [[nodiscard]] std::vector<Event> events() const;
 
  private:
