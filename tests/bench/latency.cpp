@@ -15,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr unsigned kTraceMebibytes = 256;  ///< on v1 1,500 lives attach 400,000 times
 constexpr unsigned kOrdinaryWeight = 100;
 constexpr unsigned kUnitsWeight = 1000;  ///< CPUWeight= of systemd/kata-cgroupd.service.in
 
@@ -42,7 +43,7 @@ Json one_storm(live::Tree tree, const Storm& storm, std::optional<unsigned> weig
   daemon->start();
   std::optional<Hogs> hogs;
   if (weight) hogs.emplace(daemon->pid(), *weight);
-  const Trace trace;
+  const Trace trace(kTraceMebibytes);
   std::vector<Wanted> all;
   rage(node, storm, {.on_end = [&](const live::Sandbox& sandbox, const live::Truth& truth) {
          all.push_back(wanted(sandbox, truth));

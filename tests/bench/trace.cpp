@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "base/text.hpp"
 #include "support/live/kernel.hpp"
@@ -74,8 +76,6 @@ void need(const std::string& path, const std::string& text) {
 }
 
 constexpr std::string_view kInstance = "kcg-bench-";
-/// Of each CPU: 1,500 lives on v1 attach 400,000 times.
-constexpr const char* kBufferKiB = "131072";
 
 /// An instance of a bench that was killed: it slows each system call of the node until it is gone.
 bool is_left_behind(const std::string& name) {
@@ -111,7 +111,7 @@ std::vector<Event> parse_trace(std::string_view text) {
   return events;
 }
 
-Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
+Trace::Trace(unsigned mebibytes) : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
   ::mkdir(mount_.c_str(), 0700);
   if (::mount("none", mount_.c_str(), "tracefs", 0, nullptr) != 0)
     throw std::runtime_error("the bench needs tracefs, and this kernel has none");
@@ -119,7 +119,8 @@ Trace::Trace() : mount_(fmt::format("/tmp/kcg-bench-trace-{}", ::getpid())) {
   instance_ = fmt::format("{}/instances/{}{}", mount_, kInstance, ::getpid());
   ::mkdir(instance_.c_str(), 0700);
   need(instance_ + "/trace_clock", "mono");
-  need(instance_ + "/buffer_size_kb", kBufferKiB);
+  need(instance_ + "/buffer_size_kb",
+       std::to_string(mebibytes * 1024 / std::max(1U, std::thread::hardware_concurrency())));
   for (const char* const event :
        {"sched/sched_process_exec", "task/task_newtask", "cgroup/cgroup_attach_task"})
     need(instance_ + "/events/" + event + "/enable", "1");

@@ -30,7 +30,8 @@ struct Event {
 /// Resource: a trace instance; throws when the kernel offers none.
 class Trace final {
  public:
-  Trace();
+  /// `mebibytes` of events are kept, on all CPUs together.
+  explicit Trace(unsigned mebibytes = 32);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
