@@ -76,6 +76,8 @@ void need(const std::string& path, const std::string& text) {
 }
 
 constexpr std::string_view kInstance = "kcg-bench-";
+/// Of each CPU: all of a guest that boots may run on one.
+constexpr unsigned kLeastMebibytes = 4;
 
 /// An instance of a bench that was killed: it slows each system call of the node until it is gone.
 bool is_left_behind(const std::string& name) {
@@ -119,8 +121,8 @@ Trace::Trace(unsigned mebibytes) : mount_(fmt::format("/tmp/kcg-bench-trace-{}",
   instance_ = fmt::format("{}/instances/{}{}", mount_, kInstance, ::getpid());
   ::mkdir(instance_.c_str(), 0700);
   need(instance_ + "/trace_clock", "mono");
-  need(instance_ + "/buffer_size_kb",
-       std::to_string(mebibytes * 1024 / std::max(1U, std::thread::hardware_concurrency())));
+  const auto each = mebibytes / std::max(1U, std::thread::hardware_concurrency());
+  need(instance_ + "/buffer_size_kb", std::to_string(std::max(each, kLeastMebibytes) * 1024));
   for (const char* const event :
        {"sched/sched_process_exec", "task/task_newtask", "cgroup/cgroup_attach_task"})
     need(instance_ + "/events/" + event + "/enable", "1");

@@ -30,7 +30,7 @@ struct Event {
 /// Resource: a trace instance; throws when the kernel offers none.
 class Trace final {
  public:
-  /// `mebibytes` of events are kept, on all CPUs together.
+  /// `mebibytes` of events are kept, on all CPUs together; some on each.
   explicit Trace(unsigned mebibytes = 32);
   ~Trace();
   Trace(const Trace&) = delete;
