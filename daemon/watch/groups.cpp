@@ -42,8 +42,11 @@ constexpr const char* kMissedGroups =
 std::optional<std::string> path_of(const Host& host, const GroupRef& group, GroupNews news) {
   const auto* hierarchy = host.find(group.hierarchy);
   if (hierarchy == nullptr) return std::nullopt;
-  const auto directory = hierarchy->mount_point + (group.path.is_root() ? "" : group.path.str());
-  return directory + "/" + (news == GroupNews::population ? kPopulationFile : "");
+  auto path = hierarchy->mount_point;
+  if (!group.path.is_root()) path += group.path.str();
+  path += '/';
+  if (news == GroupNews::population) path += kPopulationFile;
+  return path;
 }
 
 Result<std::string> text_of(const std::string& file) {

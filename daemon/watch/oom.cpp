@@ -100,7 +100,8 @@ std::size_t OomWatch::size() const {
 void OomWatch::listen(const std::string& id, const GroupRef& group) {
   const auto* hierarchy = host_.find(group.hierarchy);
   if (hierarchy == nullptr || (!hierarchy->unified && !may_write_)) return;
-  const auto directory = hierarchy->mount_point + (group.path.is_root() ? "" : group.path.str());
+  auto directory = hierarchy->mount_point;
+  if (!group.path.is_root()) directory += group.path.str();
   Watched fresh;
   const auto heard =
       hierarchy->unified ? listen_unified(directory, fresh) : listen_v1(id, directory, fresh);

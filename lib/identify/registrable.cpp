@@ -37,7 +37,7 @@ std::optional<std::string> path_problem(const std::string& text,
   if (!path) return fmt::format("CgroupsPath: {}", path.error().text);
   const auto shown = fmt::format("CgroupsPath '{}'", escaped(text, 256));
   if (path->full.is_root()) return shown + ": it is the root of the hierarchy";
-  const auto& full = path->full.str();
+  const auto full = path->full.str();
   for (const auto& own : own_groups)
     if (own != "/" && (within(own, full) || within(full, own)))
       return fmt::format("{}: this daemon itself runs in '{}'", shown, escaped(own, 256));

@@ -78,50 +78,50 @@ Result<CgroupPath> CgroupPath::parse(std::string_view text) {
       return fail(0, "cgroup path '{}': component '{}' {}", escaped(text, 256), escaped(part),
                   problem);
   }
-  return of_components(std::string(text));
+  return CgroupPath().joined(text.substr(1));
 }
 
-Result<CgroupPath> CgroupPath::of_components(std::string text) {
-  if (text.size() > kLongestPath)
-    return fail(0, "cgroup path '{}': longer than {} bytes", escaped(text), kLongestPath);
-  return CgroupPath(std::move(text));
+Result<CgroupPath> CgroupPath::joined(std::string_view below) const {
+  const auto length = length_ + 1 + below.size();
+  if (length > kLongestPath)
+    return fail(0, "cgroup path '{}/{}': longer than {} bytes", escaped(text()), escaped(below),
+                kLongestPath);
+  auto whole = std::make_shared_for_overwrite<char[]>(length);
+  auto* const slash = std::copy_n(text_.get(), length_, whole.get());
+  *slash = '/';
+  std::copy(below.begin(), below.end(), slash + 1);
+  return CgroupPath(std::move(whole), length);
 }
 
 Result<CgroupPath> CgroupPath::child(std::string_view name) const {
   const auto problem = component_problem(name);
   if (!problem.empty()) return fail(0, "cgroup name '{}' {}", escaped(name), problem);
-  std::string text;
-  text.reserve((is_root() ? 0 : text_->size()) + 1 + name.size());
-  if (!is_root()) text = *text_;
-  text += '/';
-  text += name;
-  return of_components(std::move(text));
-}
-
-const std::string& CgroupPath::str() const {
-  static const std::string kRoot = "/";
-  return is_root() ? kRoot : *text_;
+  return joined(name);
 }
 
 CgroupPath CgroupPath::parent() const {
-  const auto& text = str();
-  const auto slash = last_of(text, '/');
-  return slash == 0 ? CgroupPath() : CgroupPath(text.substr(0, slash));
+  const auto slash = last_of(str(), '/');
+  return slash == 0 ? CgroupPath() : CgroupPath(text_, slash);
 }
 
 std::string_view CgroupPath::name() const {
-  const std::string_view text = str();
+  const auto text = str();
   return text.substr(last_of(text, '/') + 1);
+}
+
+std::strong_ordering CgroupPath::operator<=>(const CgroupPath& other) const {
+  if (length_ == other.length_ && text_ == other.text_) return std::strong_ordering::equal;
+  return text() <=> other.text();
 }
 
 bool CgroupPath::within(const CgroupPath& above) const {
   if (above.is_root() || *this == above) return true;
-  const auto& text = str();
-  const auto& prefix = above.str();
+  const auto text = str();
+  const auto prefix = above.str();
   return text.size() > prefix.size() && text.starts_with(prefix) && text[prefix.size()] == '/';
 }
 
-std::string CgroupPath::relative() const { return is_root() ? "." : text_->substr(1); }
+std::string CgroupPath::relative() const { return std::string(is_root() ? "." : text().substr(1)); }
 
 namespace {
 

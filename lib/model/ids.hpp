@@ -47,7 +47,8 @@ class SandboxId final {
 
 /// Value: a cgroup below the root of a hierarchy: "/" or "/a/b", lexically clean. No component is
 /// "." or "..", longer than 255 bytes, contains NUL or newline, or is named like a kernel file.
-/// Copies share their text: the same few paths stand in whatever is known of a sandbox.
+/// Copies share their text, and so do those above with those below: the same few paths stand in
+/// whatever is known of a sandbox.
 class CgroupPath final {
  public:
   CgroupPath() = default;  ///< the root
@@ -57,22 +58,23 @@ class CgroupPath final {
   [[nodiscard]] Result<CgroupPath> child(std::string_view name) const;
   [[nodiscard]] CgroupPath parent() const;
   [[nodiscard]] std::string_view name() const;
-  [[nodiscard]] bool is_root() const { return text_ == nullptr; }
+  [[nodiscard]] bool is_root() const { return length_ == 0; }
   /// True for `above` itself and everything below it.
   [[nodiscard]] bool within(const CgroupPath& above) const;
-  [[nodiscard]] const std::string& str() const;
+  /// Lives as long as this path or a copy of it.
+  [[nodiscard]] std::string_view str() const { return is_root() ? "/" : text(); }
   /// For openat2 beneath a hierarchy's root: "a/b", or "." for the root.
   [[nodiscard]] std::string relative() const;
-  std::strong_ordering operator<=>(const CgroupPath& other) const {
-    return compare_shared(text_.get(), other.text_.get());
-  }
+  std::strong_ordering operator<=>(const CgroupPath& other) const;
   bool operator==(const CgroupPath& other) const { return (*this <=> other) == 0; }
 
  private:
-  [[nodiscard]] static Result<CgroupPath> of_components(std::string text);
-  explicit CgroupPath(std::string text)
-      : text_(std::make_shared<const std::string>(std::move(text))) {}
-  std::shared_ptr<const std::string> text_;  ///< nullptr: the root
+  [[nodiscard]] Result<CgroupPath> joined(std::string_view below) const;
+  CgroupPath(std::shared_ptr<const char[]> text, std::size_t length)
+      : text_(std::move(text)), length_(static_cast<std::uint32_t>(length)) {}
+  [[nodiscard]] std::string_view text() const { return {text_.get(), length_}; }
+  std::shared_ptr<const char[]> text_;  ///< of this path, or of one below it
+  std::uint32_t length_ = 0;            ///< 0: the root
 };
 
 /// Value: what a hierarchy is called: "v2", or v1's controllers as mounted, "cpu,cpuacct". All of

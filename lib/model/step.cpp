@@ -76,7 +76,7 @@ std::string slice_of(const GroupRef& scope) {
 StepText text_of(const Step& step) {
   const auto& group = step.group;
   const auto move = [&](const auto& one) {
-    return StepText{std::string(file_of(one)), one.from, group.path.str(), one.task};
+    return StepText{std::string(file_of(one)), one.from, std::string(group.path.str()), one.task};
   };
   return std::visit(
       Overloaded{

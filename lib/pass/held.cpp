@@ -39,7 +39,7 @@ Result<HeldGroups> held_groups(const CgroupTree& tree, const std::string& id,
   for (const auto& ref : marked) {
     const auto* hierarchy = tree.host().find(ref.hierarchy);
     const bool unified = hierarchy != nullptr && hierarchy->unified;
-    if (topmost(marked, ref)) tops.insert(ref.path.str());
+    if (topmost(marked, ref)) tops.emplace(ref.path.str());
     auto read = add_tasks(tree, ref, "cgroup.procs", processes);
     if (read) read = add_tasks(tree, ref, unified ? "cgroup.threads" : "tasks", threads);
     if (!read) return forward(read.error());

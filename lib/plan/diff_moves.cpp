@@ -77,11 +77,11 @@ void Steps::move_threads() {
         if (!member.paths[i]) continue;
         const auto& hierarchy = observed_.host.hierarchies[i];
         const bool moved = moved_.contains({wanted.key, i});
-        const auto& now = moved ? wanted.home[i]->str() : group_now(thread, i);
+        const std::string_view now = moved ? wanted.home[i]->str() : group_now(thread, i);
         if (now == member.paths[i]->str()) continue;
         const GroupRef to{hierarchy.name, *member.paths[i]};
         const bool v1 = !hierarchy.unified;
-        add(to, op::MoveThread{{member.key, member.cls, now}, wanted.key.pid, v1});
+        add(to, op::MoveThread{{member.key, member.cls, std::string(now)}, wanted.key.pid, v1});
       }
     }
   }

@@ -74,11 +74,12 @@ Explanation of_sandbox(const Config& config, const Observed& observed,
                           name(decision.path.driver), form_text(chosen.form));
   const auto& registration = observed.inputs.registration;
   const bool told = registration && registration->cgroups_path;
-  e.inputs = {{"cgroupsPath", observed.inputs.cgroups_path().value_or(""),
-               told ? "D-Bus registration" : bundle_file(observed)},
-              {"pod cgroup", decision.path.pod.str(), "the directory above cgroupsPath"},
-              {"layout", fmt::format("{} ({})", name(chosen.layout), name(chosen.source)),
-               layout_origin(config, observed, chosen.source)}};
+  e.inputs = {
+      {"cgroupsPath", observed.inputs.cgroups_path().value_or(""),
+       told ? "D-Bus registration" : bundle_file(observed)},
+      {"pod cgroup", std::string(decision.path.pod.str()), "the directory above cgroupsPath"},
+      {"layout", fmt::format("{} ({})", name(chosen.layout), name(chosen.source)),
+       layout_origin(config, observed, chosen.source)}};
   if (paths.overhead)
     e.inputs.push_back(
         {"layout.legacy_root", config.layout.legacy_root, config.where("layout.legacy_root")});
@@ -155,10 +156,10 @@ std::vector<Explanation> complete_explanations(const Config& config, const Obser
   for (auto& explanation : all) settle(explanation, observed, want);
   all.push_back(of_sandbox(config, observed, decision, paths));
   if (auto cpus = explain_cpus(observed, decision, paths)) all.push_back(std::move(*cpus));
-  std::vector<std::string> told;
+  std::vector<std::string_view> told;
   for (const auto& group : want.groups) {
     const auto cls = class_of(group.role);
-    const auto& path = group.ref.path.str();
+    const auto path = group.ref.path.str();
     if (!cls || std::find(told.begin(), told.end(), path) != told.end()) continue;
     told.push_back(path);
     all.push_back(of_class(config, observed, group, *cls));

@@ -38,7 +38,7 @@ bool is_lifted(const std::string& text, const Lift& lift) {
 }
 
 std::ptrdiff_t depth(const GroupRef& ref) {
-  const auto& path = ref.path.str();
+  const auto path = ref.path.str();
   return std::count(path.begin(), path.end(), '/');
 }
 
@@ -188,7 +188,8 @@ class Releaser final {
   }
 
   bool nowhere() {
-    const auto where = katas_.empty() ? "a group of Kata's" : "'" + katas_.front().str() + "'";
+    const auto where =
+        katas_.empty() ? "a group of Kata's" : fmt::format("'{}'", katas_.front().str());
     out_.problems.push_back(fmt::format(
         "'{}:{}': its processes cannot be given back, for {} does not exist or takes no process, "
         "nor does the group above; they stay here until the sandbox ends, or make {} and try again",

@@ -57,7 +57,7 @@ std::string value_of(const Step& step) {
 std::set<std::string> katas_places(const Observed& observed) {
   std::set<std::string> places;
   if (const auto& path = observed.cgroups_path)
-    for (const auto& kata : kata_paths(observed.inputs.id, *path)) places.insert(kata.str());
+    for (const auto& kata : kata_paths(observed.inputs.id, *path)) places.emplace(kata.str());
   return places;
 }
 

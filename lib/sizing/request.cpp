@@ -85,7 +85,7 @@ std::optional<MemoryCeiling> memory_ceiling(const Observed& observed, const Cgro
       const auto bytes = number(observed.group({h.name, path}),
                                 h.unified ? "memory.max" : "memory.limit_in_bytes");
       if (bytes && *bytes < kUnlimitedMemory && (!found || *bytes < found->bytes))
-        found = MemoryCeiling{*bytes, path.str()};
+        found = MemoryCeiling{*bytes, std::string(path.str())};
       if (path.is_root()) break;
     }
   }

@@ -31,7 +31,7 @@ class Contract : public ::testing::TestWithParam<WorldKind> {
   }
   /// The group `name` ("a", "a/b", "" = the world's own) of a hierarchy.
   [[nodiscard]] GroupRef at(const std::string& hierarchy, const std::string& name) {
-    const std::string base = world_->base().str();
+    const std::string base(world_->base().str());
     return {hierarchy, CgroupPath::parse(name.empty() ? base : base + "/" + name).value()};
   }
   void make(const GroupRef& group) {

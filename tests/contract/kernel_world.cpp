@@ -145,7 +145,7 @@ class KernelWorld final : public World {
   }
 
   [[nodiscard]] std::string directory(const GroupRef& group) const {
-    return tree_->host().find(group.hierarchy)->mount_point + group.path.str();
+    return tree_->host().find(group.hierarchy)->mount_point + std::string(group.path.str());
   }
 
   void remove(const GroupRef& group) {

@@ -189,7 +189,7 @@ TEST_P(Structure, ALookTellsMarkAndFilesAsTheyAreToldOneByOne) {
 
 TEST_P(Structure, ErrorsNameGroupFileAndValue) {
   const auto group = at(with(""), "gone");
-  const std::string prefix = "'" + group.hierarchy.str() + ":" + group.path.str() + "' ";
+  const std::string prefix = fmt::format("'{}:{}' ", group.hierarchy.str(), group.path.str());
   const std::string missing = ": No such file or directory";
   EXPECT_EQ(tree().write(group, "cgroup.procs", "12").error().text,
             prefix + "cgroup.procs=12" + missing);

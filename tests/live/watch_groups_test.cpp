@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes by others into groups, and groups that run empty, on the machine's own trees.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ class Groups : public ::testing::TestWithParam<const char*> {
     EXPECT_TRUE(tree_->remove(top_));
   }
   [[nodiscard]] GroupRef group(const std::string& name) const {
-    return {hierarchy_, CgroupPath::parse(top_.path.str() + "/" + name).value()};
+    return {hierarchy_, CgroupPath::parse(fmt::format("{}/{}", top_.path.str(), name)).value()};
   }
   void make(const std::string& name) { ASSERT_TRUE(tree_->make(group(name))); }
   void move(pid_t pid, const GroupRef& to) {

@@ -186,7 +186,8 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
               EXPECT_TRUE(rig.hears(HintKind::group, "second")) << "may have missed something";
               EXPECT_TRUE(rig.hears(HintKind::group, "third"));
               rig.forget();
-              write_file(host_.find("memory")->mount_point + group_.path.str() + "/cgroup.procs",
+              write_file(fmt::format("{}{}/cgroup.procs", host_.find("memory")->mount_point,
+                                     group_.path.str()),
                          "0");
               EXPECT_TRUE(rig.hears(HintKind::group, "second"));
             }),

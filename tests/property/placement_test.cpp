@@ -83,7 +83,7 @@ std::string unfulfilled(const Observed& observed, const Desired& want) {
   std::string text;
   for (const auto& group : want.groups) {
     const auto* now = observed.group(group.ref);
-    const auto where = group.ref.hierarchy.str() + ":" + group.ref.path.str();
+    const auto where = fmt::format("{}:{}", group.ref.hierarchy.str(), group.ref.path.str());
     if (now == nullptr) {
       text += where + " does not exist\n";
       continue;

@@ -90,7 +90,7 @@ class Judge final {
   }
   /// What systemd makes on request, and nobody else may.
   [[nodiscard]] bool by_systemd(const GroupRef& ref) const {
-    const auto& path = ref.path.str();
+    const std::string path(ref.path.str());
     const auto* h = observed_.host.find(ref.hierarchy);
     const bool managed = h->unified || h->has("cpu") || h->has("cpuacct") || h->has("memory") ||
                          h->has("blkio") || h->has("pids");
@@ -100,7 +100,7 @@ class Judge final {
   }
 
   std::string judge(const GroupRef& group, const op::Create& /*one*/) {
-    const auto& path = group.path.str();
+    const std::string path(group.path.str());
     if (unmanaged()) return "the sandbox is not ours to place";
     if (exists(group)) return "it exists already";
     if (by_systemd(group)) return "a scope is made by systemd";
@@ -141,11 +141,12 @@ class Judge final {
   std::string judge(const GroupRef& group, const op::Mark& one) {
     if (unmanaged()) return "the sandbox is not ours to place";
     if (one.id != id_) return "somebody else's mark";
-    if (!our_name(group.path.str())) return "not a name of ours";
+    if (!our_name(std::string(group.path.str()))) return "not a name of ours";
     const auto* now = observed_.group(group);
     const bool renewed = renews(group);
     if (now != nullptr && now->mark && !renewed) return "it carries a mark already";
-    const bool adopted = !observed_.host.unified() && is_legacy_group(group.path.str());
+    const bool adopted =
+        !observed_.host.unified() && is_legacy_group(std::string(group.path.str()));
     const bool asked_for = by_systemd(group) && holds_us(group);
     const bool noted = observed_.creation_recorded && now != nullptr && !now->occupied;
     if (now != nullptr && !noted && !adopted && !asked_for && !renewed)
@@ -172,11 +173,12 @@ class Judge final {
     if (step.key != "cpuset.cpus" && step.key != "cpuset.mems") return "not a cpuset file";
     const auto* now = observed_.group(group);
     const bool kept = now != nullptr && !observed_.host.unified() &&
-                      is_legacy_group(group.path.str()) && now->file(step.key).value_or("") != "";
+                      is_legacy_group(std::string(group.path.str())) &&
+                      now->file(step.key).value_or("") != "";
     if (marked_.contains(group)) return kept ? "Kata fills this cpuset" : "";
     const bool empty = now == nullptr || now->file(step.key).value_or("") == "";
     // The directory above all legacy groups is ours, but carries no sandbox's mark.
-    if (is_legacy_root(group.path.str()) && exists(group) && empty) return "";
+    if (is_legacy_root(std::string(group.path.str())) && exists(group) && empty) return "";
     return "not our group";
   }
 
@@ -196,20 +198,20 @@ class Judge final {
   /// The file is one of v2 that we may write at all.
   [[nodiscard]] std::string enables(const GroupRef& group) const {
     if (!observed_.host.unified()) return "v1 has no such file";
-    if (ends_with(group.path.str(), ".slice") && !marked_.contains(group))
+    if (ends_with(std::string(group.path.str()), ".slice") && !marked_.contains(group))
       return "a slice's own file";
     return "";
   }
 
   std::string judge(const GroupRef& group, const op::MakeThreaded& /*one*/) {
     if (const auto why = enables(group); !why.empty()) return why;
-    const bool ours = marked_.contains(group) && is_class(name_of(group.path.str()));
+    const bool ours = marked_.contains(group) && is_class(name_of(std::string(group.path.str())));
     return ours ? "" : "not our class group";
   }
 
   std::string judge(const GroupRef& group, const op::Enable& one) {
     if (const auto why = enables(group); !why.empty()) return why;
-    const auto& path = group.path.str();
+    const std::string path(group.path.str());
     static const std::set<std::string> kControllers = {"cpu", "cpuset", "memory", "io", "pids"};
     if (!kControllers.contains(one.controller)) return "not one controller of ours";
     if (marked_.contains(group)) return "";
@@ -306,12 +308,13 @@ class Judge final {
   std::string judge(const GroupRef& group, const op::Remove& /*one*/) {
     const auto* now = observed_.group(group);
     if (now == nullptr) return "it does not exist";
-    const auto& path = group.path.str();
+    const std::string path(group.path.str());
     if (now->mark != id_ && (now->mark || !made_by_us(path))) return "not our mark";
     if (group.path.is_root()) return "the root";
     for (const auto& [ref, state] : observed_.groups) {
       const bool inside = ref.hierarchy == group.hierarchy && state.mark == id_ &&
-                          parent_of(ref.path.str()) == path && is_class(name_of(ref.path.str()));
+                          parent_of(std::string(ref.path.str())) == path &&
+                          is_class(name_of(std::string(ref.path.str())));
       if (inside && !removed_.contains(ref)) return "a child of ours still stands";
     }
     if (is_legacy_group(path) && observed_.inputs.kata && path.rfind("/kata_", 0) == 0)

@@ -59,7 +59,7 @@ bool KatasCpus::vmm_seen() const {
 /// A thread that is, or may be, a vCPU sits in the group or below it.
 bool KatasCpus::holds_vcpus(const GroupRef& group) const {
   const auto& all = observed_.host.hierarchies;
-  const auto& path = group.path.str();
+  const std::string path(group.path.str());
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const auto& process : observed_.processes)
       for (const auto& thread : process.threads) {

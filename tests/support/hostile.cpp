@@ -241,7 +241,7 @@ class Forger final {
         near.push_back(top);
         near.push_back(class_path(top, pick_enum<ThreadClass>(4)));
       }
-      return near[choose_(near.size())].str();
+      return std::string(near[choose_(near.size())].str());
     }
     return fill(pick(kGroups)) + (chance(3) ? std::string(pick(kBelow)) : std::string());
   }

@@ -72,7 +72,8 @@ SandboxWorld::SandboxWorld(const Scenario& given)
   make_group(pod_group);
   std::vector<CgroupPath> above;
   for (auto at = path_of(pod_group); !at.is_root(); at = at.parent()) above.push_back(at.parent());
-  for (auto at = above.rbegin(); at != above.rend(); ++at) offer_controllers(at->str());
+  for (auto at = above.rbegin(); at != above.rend(); ++at)
+    offer_controllers(std::string(at->str()));
   // systemd hands the controllers down to every slice that holds a delegated scope.
   if (scenario.systemd) offer_controllers(pod_group);
 }

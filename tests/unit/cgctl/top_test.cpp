@@ -157,7 +157,7 @@ class Files final : public CgroupTree {
   void hold(bool) const override {}
   [[nodiscard]] Result<std::string> read(const GroupRef& group,
                                          const std::string& file) const override {
-    const auto found = files_.find(group.path.str() + "/" + file);
+    const auto found = files_.find(fmt::format("{}/{}", group.path.str(), file));
     if (found == files_.end()) return fail(ENOENT, "none");
     return found->second;
   }

@@ -88,7 +88,7 @@ class KataPaths : public testing::TestWithParam<KataRow> {};
 TEST_P(KataPaths, AreKnown) {
   std::vector<std::string> found;
   for (const auto& path : kata_paths(id_of("S"), path_of(GetParam().cgroups_path)))
-    found.push_back(path.str());
+    found.emplace_back(path.str());
   EXPECT_EQ(found, GetParam().paths);
 }
 
@@ -109,7 +109,7 @@ TEST(Layout, CandidatesAreAllThatADaemonStartedAgainMustLookAt) {
   const auto names = [](const std::string& text) {
     std::vector<std::string> found;
     for (const auto& [form, path] : candidate_paths(Config{}, id_of("S"), path_of(text)))
-      found.push_back(path.str());
+      found.emplace_back(path.str());
     return found;
   };
   EXPECT_EQ(names("/p/S"), (std::vector<std::string>{"/p/kata-sandbox-S", "/kata/S", "/kata/S"}));

@@ -122,6 +122,16 @@ TEST(CgroupPath, ParentAndName) {
   }
 }
 
+/// A path is asked for those above it some hundred times in a sandbox's life.
+TEST(CgroupPath, ThoseAboveItShareItsText) {
+  const auto whole = path("/a/b/c");
+  EXPECT_EQ(whole.parent().str().data(), whole.str().data());
+  EXPECT_EQ(whole.parent(), path("/a/b"));
+  EXPECT_EQ(whole.parent().child("c").value(), whole);
+  EXPECT_LT(whole.parent(), whole);
+  EXPECT_EQ(whole.parent().relative(), "a/b");
+}
+
 TEST(CgroupPath, Within) {
   const struct {
     const char *inner, *above;

@@ -68,7 +68,7 @@ TEST(Observe, OfOneThatHasEndedOneHierarchyTellsWhoIsLeft) {
   EXPECT_TRUE(world.observe().foreign.empty());
   (void)world.pass();
   const auto marked = world.marked_groups();
-  EXPECT_NE(std::find(marked.begin(), marked.end(), "cpu:" + top.str()), marked.end())
+  EXPECT_NE(std::find(marked.begin(), marked.end(), fmt::format("cpu:{}", top.str())), marked.end())
       << "rmdir(2) takes no group that anybody is in";
   EXPECT_EQ(foreign(world.observe()), std::vector<Pid>{left}) << "no other is left to tell";
 }

@@ -154,7 +154,7 @@ TEST_F(Scopes, AScopeIsSystemdsAsLongAsTheSandboxLives) {
   nothing.act = true;
   std::set<std::string> removed;
   for (const auto& step : diff(world_->observe(), nothing).steps)
-    if (is<op::Remove>(step)) removed.insert(step.group.path.str());
+    if (is<op::Remove>(step)) removed.emplace(step.group.path.str());
   EXPECT_EQ(removed.size(), 4U) << "the groups by class";
   EXPECT_FALSE(removed.contains(world_->expected_sandbox_group()));
 }
