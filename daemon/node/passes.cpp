@@ -60,13 +60,15 @@ Round Passes::look(const SandboxId& id, const Entry& entry) const {
 }
 
 void Passes::pass(const SandboxId& id, Due why) {
-  if (glance(id, why)) return;
+  const auto glanced = glance(id, why);
+  if (glanced.as_seen) return;
   auto& entry = node_.sandboxes.get(id);
   node_.read_unread(id);
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  auto result = run(id, why, entry, assembled);
+  const bool threads_alone = glanced.threads_alone && !entry.look_due && !entry.change_due;
+  auto result = run(id, why, entry, assembled, threads_alone);
   if (const auto& job = entry.record.scope->pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) take_in_made(*result.last);
   if (result.last) track(id, entry, *result.last);
@@ -74,8 +76,7 @@ void Passes::pass(const SandboxId& id, Due why) {
     node_.scheduler.resume(id, why);
     return node_.waiters.passed(id, result.steps, result.failed_step, true);
   }
-  node_.scheduler.wake(id, result.follow_up.retry_at);
-  entry.glance = glance_after(result, node_.world.clock);
+  look_later(id, entry, result);
   entry.look_due = false;
   entry.over = result.follow_up.forget;
   node_.rest(entry, vmm_awaited(result) ? kRestBeforeVmm : kRest);
@@ -95,23 +96,33 @@ void Passes::pass(const SandboxId& id, Due why) {
     node_.recent.drop(id);
 }
 
-/// Whether a glance at the threads has found all as it was. False: a look is needed.
-bool Passes::glance(const SandboxId& id, Due why) {
+/// By itself, or for another glance.
+void Passes::look_later(const SandboxId& id, Entry& entry, const PassResult& result) {
+  auto when = result.follow_up.retry_at;
+  auto glance = glance_after(result, node_.world.clock);
+  if (entry.glance && result.last && result.last->observed.threads_alone)
+    when = earlier(when, take_over(*entry.glance, glance));
+  node_.scheduler.wake(id, when);
+  entry.glance = std::move(glance);
+}
+
+/// Whether a glance at the threads finds all as it was.
+Glanced Passes::glance(const SandboxId& id, Due why) {
   auto* entry = node_.sandboxes.find(id);
-  if (entry == nullptr || entry->look_due || !entry->glance) return false;
+  if (entry == nullptr || entry->look_due || !entry->glance) return {};
   const auto look_at = entry->glance->look_at;
   const bool stirred = why == Due::event || why == Due::placement;
-  if (!stirred || (look_at && *look_at <= node_.world.clock.now())) return false;
+  if (!stirred || (look_at && *look_at <= node_.world.clock.now())) return {};
   const auto seen = look_at_threads(pass_world(), node_.config, *entry->glance, entry->stirred,
                                     told(id), entry->record);
   if (node_.world.log.enabled(LogLevel::debug))
     node_.world.log.debug(fmt::format("sandbox '{}': glance", id.str()));
-  if (!seen.as_seen) return false;
+  if (!seen.as_seen) return seen;
   entry->news.reset();
   entry->stirred.clear();
   node_.scheduler.wake(id, seen.again);
   node_.scheduler.glanced(id);
-  return true;
+  return seen;
 }
 
 /// Whether the groups are as the last look saw them: nobody has told anything of them since.
@@ -123,13 +134,15 @@ bool Passes::groups_hold(const SandboxId& id, Entry& entry, const LastLook& last
 }
 
 /// One turn of a pass; a large VMM's takes several.
-PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled) {
+PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
+                       bool threads_alone) {
   node_.scheduler.looked(id);
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
+  std::set<Pid> stirred;
   if (entry.so_far.reading == Instant(0)) {
     entry.news.reset();
-    entry.stirred.clear();
+    stirred = std::exchange(entry.stirred, {});
   }
   entry.look_due = true;  // until it is finished
   task.slice = kPassSlice;
@@ -143,6 +156,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   }
   if (last != nullptr) last->groups_hold = false;  // should this fail, nothing is taken from it
   task.around_told = std::exchange(entry.around_told, false);
+  if (threads_alone && !task.around_told) task.stirred = &stirred;
   task.about_to_look = [&, heard = task.groups_hold]() mutable {
     if (std::exchange(heard, false)) return;
     hear_groups(id, entry);

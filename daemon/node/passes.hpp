@@ -17,10 +17,11 @@ class Passes final {
   [[nodiscard]] Round look(const SandboxId& id, const Entry& entry) const;
 
  private:
-  [[nodiscard]] bool glance(const SandboxId& id, Due why);
+  [[nodiscard]] Glanced glance(const SandboxId& id, Due why);
   [[nodiscard]] bool groups_hold(const SandboxId& id, Entry& entry, const LastLook& last);
   [[nodiscard]] PassResult run(const SandboxId& id, Due why, Entry& entry,
-                               const Assembled& assembled);
+                               const Assembled& assembled, bool threads_alone);
+  void look_later(const SandboxId& id, Entry& entry, const PassResult& result);
   void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);
   void track(const SandboxId& id, Entry& entry, const Round& last);

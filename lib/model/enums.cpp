@@ -67,6 +67,10 @@ std::optional<HierarchyMode> parse_hierarchy_mode(std::string_view text) {
   return find<HierarchyMode>(kModes, text);
 }
 
+bool runs_vm(ProcessRole role, Hypervisor hypervisor) {
+  return role == ProcessRole::vmm || hypervisor == Hypervisor::dragonball;
+}
+
 ThreadClass default_class(ProcessRole role) {
   switch (role) {
     case ProcessRole::shim:

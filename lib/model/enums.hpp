@@ -72,6 +72,9 @@ enum class SandboxState : std::uint8_t { discovered, placed, degraded, unmanaged
 /// Class of the process as a whole, where its main thread goes by default.
 [[nodiscard]] ThreadClass default_class(ProcessRole role);
 
+/// A VMM, or a shim with one inside.
+[[nodiscard]] bool runs_vm(ProcessRole role, Hypervisor hypervisor);
+
 /// The role of the group that holds the threads of a class, and back; nullopt: one of no class.
 [[nodiscard]] GroupRole role_of(ThreadClass cls);
 [[nodiscard]] std::optional<ThreadClass> class_of(GroupRole role);

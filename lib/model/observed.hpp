@@ -101,6 +101,7 @@ struct Observed {
   std::string kvm_directory;            ///< of its VM in debugfs; "": there is none
   Told told;                            ///< since before its threads were read
   Instant threads_since{0};             ///< what happened to threads before this was seen
+  bool threads_alone = false;           ///< the rest is what the look before has seen and done
   std::int64_t created = 0;             ///< seconds since the epoch: start of VMM, else shim
   std::optional<ChargeSample> charge;   ///< v2, once, some time after placement
   OverheadMeasured measured;            ///< by then; a look measures nothing

@@ -235,8 +235,7 @@ void add_kernel_workers(ProcView& proc, const Config& config, const std::vector<
 
 Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
                           std::vector<ThreadFacts>& threads) {
-  const bool dragonball = process.hypervisor == Hypervisor::dragonball;
-  if (process.role != ProcessRole::vmm && !dragonball) return KvmVcpus{};
+  if (!runs_vm(process.role, process.hypervisor)) return KvmVcpus{};
   auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
   if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
   if (!vcpus || hints_tell_more(process.hypervisor, threads, *vcpus))
@@ -257,6 +256,19 @@ void observe_processes(ProcView& proc, const Config& config, const Record& recor
                 [&](Process& process) { return !add_threads(proc, config, process, observed); });
   add_kernel_workers(proc, config, facts, inside, observed);
   observed.foreign = strangers(proc, config, facts, inside, observed);
+}
+
+bool observe_threads(ProcView& proc, const Config& config, const Observed& last,
+                     const std::set<Pid>& stirred, Observed& observed) {
+  observed.processes = last.processes;
+  observed.foreign = last.foreign;
+  for (auto& process : observed.processes) {
+    const auto& key = process.facts.key;
+    if (!runs_vm(process.role, process.hypervisor) && !stirred.contains(key.pid)) continue;
+    if (!add_threads(proc, config, process, observed)) return false;
+    if (process.threads.front().facts.key != key) return false;  // the id has come back
+  }
+  return true;
 }
 
 }  // namespace kcg

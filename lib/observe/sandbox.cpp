@@ -63,31 +63,100 @@ bool seems_over(ProcView& proc, const Record& record) {
   });
 }
 
-Inside taken_groups(const CgroupTree& tree, const Config& config, const Record& record,
-                    const ObserveContext& context, Observed& observed) {
-  const auto& last = *context.last;
-  observed.groups = last.groups;
-  observed.only_layout = last.only_layout;
-  observed.groups_since = last.groups_since;
-  observed.above_since = last.above_since;
-  if (!context.around_told) return inside_of(tree, observed);
-  if (observed.host.unified())  // v1 tells nobody
-    for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);
-  return observe_groups(tree, config, record, GroupDepth::whole, &last, observed);
-}
+/// One look, in one of its depths.
+class Look final {
+ public:
+  Look(const CgroupTree& tree, ProcView& proc, const Clock& clock, const Config& config,
+       const Assembled& assembled, const Record& record, const ObserveContext& context)
+      : tree_(tree),
+        proc_(proc),
+        clock_(clock),
+        config_(config),
+        assembled_(assembled),
+        record_(record),
+        context_(context) {}
 
-Inside groups_now(const CgroupTree& tree, const Clock& clock, const Config& config,
-                  const Record& record, const ObserveContext& context, GroupDepth depth,
-                  Observed& observed) {
-  const auto* last = context.last;
-  if (context.groups_hold && depth == GroupDepth::whole)
-    return taken_groups(tree, config, record, context, observed);
-  const auto now = clock.now();
-  if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;
-  observed.groups_since = now;
-  observed.above_since = last == nullptr ? now : last->above_since;
-  return observe_groups(tree, config, record, depth, last, observed);
-}
+  Observed at(GroupDepth depth) {
+    auto observed = known();
+    const auto inside = groups(depth, observed);
+    observed.threads_since = clock_.now();
+    observe_processes(proc_, config_, record_, inside, observed);
+    conclude(observed);
+    return observed;
+  }
+
+  /// nullopt: they are not all that is to be looked at.
+  std::optional<Observed> at_threads() {
+    auto observed = known();
+    take_groups(observed);
+    observed.threads_since = clock_.now();
+    observed.threads_alone = true;
+    if (!observe_threads(proc_, config_, *context_.last, *context_.stirred, observed))
+      return std::nullopt;
+    conclude(observed);
+    return observed;
+  }
+
+ private:
+  /// Without a look.
+  [[nodiscard]] Observed known() const {
+    auto observed = hearsay(tree_.host(), assembled_);
+    observed.fixed = record_.fixed;
+    observed.watched = record_.watched;
+    observed.history = record_.history;
+    observed.creation_recorded = context_.creation_recorded;
+    observed.measured = context_.measured;
+    observed.near_limit = context_.near_limit;
+    observed.told = context_.told;
+    return observed;
+  }
+
+  void take_groups(Observed& observed) const {
+    const auto& last = *context_.last;
+    observed.groups = last.groups;
+    observed.only_layout = last.only_layout;
+    observed.groups_since = last.groups_since;
+    observed.above_since = last.above_since;
+  }
+
+  Inside taken_groups(Observed& observed) const {
+    take_groups(observed);
+    if (!context_.around_told) return inside_of(tree_, observed);
+    if (observed.host.unified())  // v1 tells nobody
+      for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);
+    return observe_groups(tree_, config_, record_, GroupDepth::whole, context_.last, observed);
+  }
+
+  Inside groups(GroupDepth depth, Observed& observed) const {
+    const auto* last = context_.last;
+    if (context_.groups_hold && depth == GroupDepth::whole) return taken_groups(observed);
+    const auto now = clock_.now();
+    if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;
+    observed.groups_since = now;
+    observed.above_since = last == nullptr ? now : last->above_since;
+    return observe_groups(tree_, config_, record_, depth, last, observed);
+  }
+
+  void conclude(Observed& observed) {
+    observed.pending = open_job(observed, record_.scope->pending);
+    observed.proven_kata = observed.proven_kata || !observed.processes.empty();
+    observed.gone = has_ended(observed, {record_.ended.has_value(), !record_.trusted.empty()});
+    if (!observed.gone && record_.ended) observed.history = next_life(record_.history);
+    if (observed.gone && record_.ended) observed.gone_ms = ms(clock_.now() - *record_.ended);
+    observed.unmanaged = left_unmanaged(observed, context_.managed_since);
+    add_ages(clock_, observed);
+    if (charge_wanted(record_, clock_.now()))
+      observed.charge = sample_charge(tree_, proc_, observed);
+  }
+
+  const CgroupTree& tree_;
+  ProcView& proc_;
+  const Clock& clock_;
+  const Config& config_;
+  const Assembled& assembled_;
+  const Record& record_;
+  const ObserveContext& context_;
+};
 
 }  // namespace
 
@@ -104,34 +173,14 @@ Observed hearsay(const Host& host, const Assembled& assembled) {
 Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& clock,
                          const Config& config, const Assembled& assembled, const Record& record,
                          const ObserveContext& context) {
-  const auto look = [&](GroupDepth depth) {
-    auto observed = hearsay(tree.host(), assembled);
-    observed.fixed = record.fixed;
-    observed.watched = record.watched;
-    observed.history = record.history;
-    observed.creation_recorded = context.creation_recorded;
-    observed.measured = context.measured;
-    observed.near_limit = context.near_limit;
-    observed.told = context.told;
-
-    const auto inside = groups_now(tree, clock, config, record, context, depth, observed);
-    observed.pending = open_job(observed, record.scope->pending);
-    observed.threads_since = clock.now();
-    observe_processes(proc, config, record, inside, observed);
-    observed.proven_kata = observed.proven_kata || !observed.processes.empty();
-    observed.gone = has_ended(observed, {record.ended.has_value(), !record.trusted.empty()});
-    if (!observed.gone && record.ended) observed.history = next_life(record.history);
-    if (observed.gone && record.ended) observed.gone_ms = ms(clock.now() - *record.ended);
-    observed.unmanaged = left_unmanaged(observed, context.managed_since);
-    add_ages(clock, observed);
-    if (charge_wanted(record, clock.now())) observed.charge = sample_charge(tree, proc, observed);
-    return observed;
-  };
+  Look look(tree, proc, clock, config, assembled, record, context);
+  if (context.stirred != nullptr)
+    if (auto observed = look.at_threads()) return *std::move(observed);
   if (seems_over(proc, record)) {
-    auto observed = look(GroupDepth::ended);
+    auto observed = look.at(GroupDepth::ended);
     if (observed.gone) return observed;
   }
-  return look(GroupDepth::whole);
+  return look.at(GroupDepth::whole);
 }
 
 }  // namespace kcg

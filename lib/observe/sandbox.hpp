@@ -37,6 +37,9 @@ struct ObserveContext {
   const Observed* last = nullptr;
   bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
   bool around_told = false;  ///< but there may be one more of Kata's, and others in ours, by now
+  /// Where `last` and `groups_hold`: nothing but threads, of those that run a VM and of these, is
+  /// news. nullptr: whatever is may be.
+  const std::set<Pid>* stirred = nullptr;
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

@@ -137,8 +137,7 @@ std::optional<MeasureTarget> measure_target(const SandboxView& view,
       [&](const GroupView& one) { return one.exists && group && one.path == group->str(); });
   if (!stands) return std::nullopt;
   for (const auto& one : trusted)
-    if (one.role == ProcessRole::vmm || one.hypervisor == Hypervisor::dragonball)
-      return MeasureTarget{*std::move(group), one.key};
+    if (runs_vm(one.role, one.hypervisor)) return MeasureTarget{*std::move(group), one.key};
   return std::nullopt;
 }
 

@@ -190,18 +190,21 @@ UnnamedThreads unnamed_of(const Glance& glance) {
 
 }  // namespace
 
-Instant Glance::seen_since(Pid pid) const {
+const ProcessSeen* Glance::process(Pid pid) const {
   const auto seen =
       std::find_if(processes.begin(), processes.end(),
                    [pid](const ProcessSeen& process) { return process.key.pid == pid; });
-  return seen == processes.end() ? Instant(0) : seen->since;
+  return seen == processes.end() ? nullptr : &*seen;
+}
+
+Instant Glance::seen_since(Pid pid) const {
+  const auto* seen = process(pid);
+  return seen == nullptr ? Instant(0) : seen->since;
 }
 
 bool Glance::cares_for_threads_of(Pid pid) const {
-  const auto seen =
-      std::find_if(processes.begin(), processes.end(),
-                   [pid](const ProcessSeen& process) { return process.key.pid == pid; });
-  return seen == processes.end() || seen->runs_vm();
+  const auto* seen = process(pid);
+  return seen == nullptr || seen->runs_vm();
 }
 
 std::optional<Glance> glance_after(const PassResult& result, const Clock& clock) {
@@ -226,12 +229,23 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   return glance;
 }
 
+std::optional<Instant> take_over(const Glance& before, std::optional<Glance>& now) {
+  const auto when = earlier(before.look_at, before.confirm_at);
+  if (!now) return when;
+  now->look_at = earlier(now->look_at, before.look_at);
+  now->confirm_at = earlier(now->confirm_at, before.confirm_at);
+  now->moves.insert(now->moves.begin(), before.moves.begin(), before.moves.end());
+  for (auto& process : now->processes)  // which one of these was looked at is not known
+    if (!process.runs_vm()) process.since = before.seen_since(process.key.pid);
+  return when;
+}
+
 Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
                         const std::set<Pid>& stirred, const Told& told, Record& record) {
   const auto now = world.clock.now();
   glance.told = {glance.told.threads && told.threads, glance.told.vcpus && told.vcpus};
   if (!stirred.empty() || !unnamed_of(glance).all_told()) {
-    if (!all_as_seen(world, config, glance, stirred, told)) return {};
+    if (!all_as_seen(world, config, glance, stirred, told)) return {false, true, std::nullopt};
     glance.told = told;
     record.unnamed.plan_look(unnamed_of(glance), now);
   }
@@ -243,7 +257,7 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
     // ignored: nothing is lost but some milliseconds of the next move
     (void)apply(glance.warm, world.tree, world.proc, world.systemd);
   const auto timer = earlier(glance.look_at, glance.confirm_at);
-  return {true, earlier(timer, record.unnamed.wake(now))};
+  return {true, false, earlier(timer, record.unnamed.wake(now))};
 }
 
 }  // namespace kcg

@@ -32,9 +32,7 @@ struct ProcessSeen {
   Hypervisor hypervisor = Hypervisor::unknown;
   Instant since{0};                 ///< its threads are known as of then
   std::vector<ThreadSeen> threads;  ///< ascending by key
-  [[nodiscard]] bool runs_vm() const {
-    return role == ProcessRole::vmm || hypervisor == Hypervisor::dragonball;
-  }
+  [[nodiscard]] bool runs_vm() const { return kcg::runs_vm(role, hypervisor); }
 };
 
 /// Value: a sandbox that was found as it should be.
@@ -48,6 +46,8 @@ struct Glance {
   std::optional<Instant> look_at;     ///< when there has to be a whole look
   std::optional<Instant> confirm_at;  ///< when it is seen whether the moves hold
   std::vector<Step> moves;            ///< until then
+  /// nullptr: nothing is known of it.
+  [[nodiscard]] const ProcessSeen* process(Pid pid) const;
   /// ProcessSeen::since; 0: nothing is known of it.
   [[nodiscard]] Instant seen_since(Pid pid) const;
   /// Whether one that is born in this process, or names itself, may be news. Threads of one that
@@ -61,9 +61,14 @@ inline constexpr std::size_t kMostGlanced = 256;
 /// nullopt: a pass with this result leaves something to be done, or to be read.
 [[nodiscard]] std::optional<Glance> glance_after(const PassResult& result, const Clock& clock);
 
+/// Behind a look at threads alone (Observed::threads_alone): what was still to be seen to in
+/// `before` is so in `now`. Returns when, also where `now` is nullopt.
+[[nodiscard]] std::optional<Instant> take_over(const Glance& before, std::optional<Glance>& now);
+
 /// Value: what came of it.
 struct Glanced {
-  bool as_seen = false;          ///< else a whole look is needed
+  bool as_seen = false;          ///< else a look is needed
+  bool threads_alone = false;    ///< and then at threads, for that was all that was not as seen
   std::optional<Instant> again;  ///< timer, if all was as seen
 };
 

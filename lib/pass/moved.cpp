@@ -63,6 +63,21 @@ std::vector<Step> moves_of(const Plan& plan) {
   return moves;
 }
 
+void take_in_moves(Round& round) {
+  const auto& hierarchies = round.observed.host.hierarchies;
+  for (const auto& result : round.report.results) {
+    const auto* move = move_of(result.step);
+    const auto* hierarchy = round.observed.host.find(result.step.group.hierarchy);
+    if (move == nullptr || result.outcome != Outcome::done || hierarchy == nullptr) continue;
+    const auto index = static_cast<std::size_t>(hierarchy - hierarchies.data());
+    const bool whole = is<op::MoveProcess>(result.step);
+    for (auto& process : round.observed.processes)
+      for (auto& thread : process.threads)
+        if ((whole ? process.facts.key : thread.facts.key) == move->task)
+          thread.facts.groups.at(index) = result.step.group.path.str();
+  }
+}
+
 bool moves_hold(const CgroupTree& tree, ProcView& proc, const std::vector<Step>& moves) {
   const auto places = places_of(proc, moves);
   if (!places) return false;

@@ -8,6 +8,7 @@
 
 #include "cgroup/tree.hpp"
 #include "model/plan.hpp"
+#include "pass/pass.hpp"
 #include "proc/view.hpp"
 
 namespace kcg {
@@ -20,5 +21,8 @@ namespace kcg {
 /// where it belongs; false where anything cannot be read.
 [[nodiscard]] bool moves_hold(const CgroupTree& tree, ProcView& proc,
                               const std::vector<Step>& moves);
+
+/// What was moved stands in what was seen where it was moved to.
+void take_in_moves(Round& round);
 
 }  // namespace kcg

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pass/glance.hpp"
+#include "pass/moved.hpp"
 #include "pass/seen_groups.hpp"
 #include "plan/desired.hpp"
 
@@ -40,6 +41,7 @@ bool asked(const Config& config, const Assembled& now, LastLook& last, Record& r
 std::optional<LastLook> last_look(Round round, const Record& record, std::vector<Condition> said) {
   if (tasks_of(round.observed) > kMostGlanced) return std::nullopt;
   const bool hold = groups_hold(round);
+  take_in_moves(round);
   round.observed.fixed = record.fixed;  // by this look, where its VMM had executed
   return LastLook{std::move(round.observed), std::move(round.want), std::move(said), hold};
 }

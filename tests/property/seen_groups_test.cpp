@@ -9,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "layout/layout.hpp"
 #include "model/limit_files.hpp"
+#include "pass/glance.hpp"
 #include "pass/reconsider.hpp"
 #include "pass/seen_groups.hpp"
 #include "plan/desired.hpp"
@@ -106,6 +108,8 @@ class Seen final {
   }
   [[nodiscard]] SandboxWorld& world() { return world_; }
   [[nodiscard]] bool hold() const { return last_ && last_->groups_hold; }
+  /// All is where it belongs.
+  [[nodiscard]] bool settled() const { return settled_; }
 
   Round whole() {
     const auto pass = world_.pass();
@@ -115,9 +119,14 @@ class Seen final {
 
   /// What is taken as the last look saw it is as a look at all would see it. False: more than that
   /// was asked for.
-  bool compare() {
+  bool compare(bool threads_alone = false) {
     auto whole = world_.look();
+    const std::set<Pid> nobody;
+    world_.stirred = threads_alone ? &nobody : nullptr;
     const auto round = part();
+    world_.stirred = nullptr;
+    EXPECT_EQ(round.observed.processes, whole.observed.processes);
+    EXPECT_EQ(round.observed.threads_alone, threads_alone);
     whole.report = round.report;
     take_in_weights(whole);
     EXPECT_EQ(round.plan, whole.plan);
@@ -160,6 +169,7 @@ class Seen final {
     world_.end_jobs();
     auto round = pass.last();
     take_in_made(round);
+    settled_ = glance_after(pass.result, world_.clock).has_value();
     last_ = last_look(std::move(round), world_.record, world_.assembled.conditions);
     world_.clock.advance(std::chrono::milliseconds(1));
   }
@@ -167,6 +177,7 @@ class Seen final {
   SandboxWorld world_;
   std::optional<LastLook> last_;
   Instant since_{0};
+  bool settled_ = false;
 };
 
 void in_many_worlds(const std::function<void(Random&, Seen&)>& test,
@@ -191,6 +202,23 @@ TEST(SeenGroups, AreTakenForWhatTheyAre) {
       }
       ++parts;
       EXPECT_TRUE(seen.compare());
+    }
+  });
+  EXPECT_GT(parts, 0U);
+}
+
+/// A look at threads alone decides what a whole one would.
+TEST(SeenGroups, AndProcessesAreTakenForWhatTheyAre) {
+  unsigned parts = 0;
+  in_many_worlds([&](Random& random, Seen& seen) {
+    for (int events = 0; events < 10; ++events) {
+      in_threads(random, seen.world());
+      if (!seen.hold() || !seen.settled()) {
+        seen.whole();
+        continue;
+      }
+      ++parts;
+      EXPECT_TRUE(seen.compare(true));
     }
   });
   EXPECT_GT(parts, 0U);

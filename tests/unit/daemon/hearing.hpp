@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,9 @@ class CountingFollower final : public Follower {
     seen.push_back(id.str());
     burn(costs);
   }
-  void hear_groups() override {}
+  void hear_groups() override {
+    if (hears) std::exchange(hears, nullptr)();
+  }
   void wrote(const Round&) override {}
   [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, false, groups}; }
   void leave(const SandboxId&) override {}
@@ -37,6 +40,7 @@ class CountingFollower final : public Follower {
   std::vector<std::string> seen;  ///< whom
   Instant costs{0};               ///< CPU time of each
   bool groups = false;            ///< see Told
+  std::function<void()> hears;    ///< happens once, when groups are heard next
 };
 
 /// Resource: where events tell what happens.
@@ -92,13 +96,14 @@ class Hearing : public Reconciling {
     reconciler_->set_follower(&follower_);
     return new_bundle();
   }
-  /// Of the sandbox "b"; nobody has told of it.
-  std::string new_bundle() {
-    auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/b";
+  /// Nobody has told of it.
+  std::string new_bundle(const std::string& id = "b") {
+    auto task = directory() + "/containerd/io.containerd.runtime.v2.task/k8s.io/" + id;
     std::filesystem::create_directories(task);
-    std::ofstream(task + "/config.json")
-        << R"({"annotations": {"io.kubernetes.cri.container-type": "sandbox",
-               "io.kubernetes.cri.sandbox-id": "b"}, "linux": {"cgroupsPath": "/kubepods/pod1/b"}})";
+    std::ofstream(task + "/config.json") << fmt::format(
+        R"({{"annotations": {{"io.kubernetes.cri.container-type": "sandbox",
+             "io.kubernetes.cri.sandbox-id": "{0}"}}, "linux": {{"cgroupsPath": "/kubepods/pod1/{0}"}}}})",
+        id);
     std::ofstream(task + "/shim-binary-path") << "/usr/bin/containerd-shim-kata-v2";
     return task;
   }

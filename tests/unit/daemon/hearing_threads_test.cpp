@@ -64,5 +64,46 @@ TEST_F(Hearing, AThreadOfWhatWasPlacedAMomentAgoGoesBeforeChanges) {
   EXPECT_EQ(follower_.looks, 0U) << "a glance will do";
 }
 
+/// One that was placed a moment ago has new vCPUs: who else it has is known, unless anybody has
+/// told of more than threads.
+TEST_F(Hearing, OfThreadsAloneNothingElseIsLookedAt) {
+  follower_.groups = true;
+  const Pid vmm = placed();
+  const auto walks_for_a_vcpu = [&] {
+    (void)proc_.add_thread(vmm, "CPU 0/KVM");
+    proc_.clear_looks();
+    follower_.looks = 0;
+    reconciler_->hint({HintKind::thread, "", vmm});
+    run();
+    EXPECT_EQ(follower_.looks, 1U);
+    return proc_.walked().contains(vmm);
+  };
+  (void)looks_later();
+  EXPECT_FALSE(walks_for_a_vcpu());
+  EXPECT_FALSE(walks_for_a_vcpu());
+  reconciler_->hint({HintKind::population, "x", 0});  // it rests after its look
+  EXPECT_TRUE(walks_for_a_vcpu());
+  EXPECT_FALSE(walks_for_a_vcpu());
+  follower_.hears = [&] { reconciler_->hint({HintKind::population, "x", 0}); };
+  EXPECT_TRUE(walks_for_a_vcpu());
+  EXPECT_FALSE(walks_for_a_vcpu());
+  reconciler_->hint({HintKind::bundle, new_bundle("x"), 0});
+  EXPECT_TRUE(walks_for_a_vcpu());
+}
+
+/// Also where the next one moves nobody.
+TEST_F(Hearing, WhatWasMovedIsSeenToBehindALookAtThreadsAlone) {
+  follower_.groups = true;
+  const Pid vmm = placed();
+  (void)looks_later();
+  (void)proc_.add_thread(vmm, "CPU 0/KVM");
+  const Pid other = proc_.add_thread(vmm, "CPU 1/KVM");
+  look_by(HintKind::thread, vmm);
+  proc_.exit_thread(other);
+  look_by(HintKind::thread, vmm);
+  take_away(vmm);  // and nobody tells
+  EXPECT_GT(looks_later(), 0U);
+}
+
 }  // namespace
 }  // namespace kcg::test

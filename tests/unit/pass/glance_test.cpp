@@ -76,7 +76,9 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
   for (const auto& one : cases) {
     settle();
     one.happens(*world_);
-    EXPECT_EQ(look().as_seen, one.as_seen) << one.name;
+    const auto seen = look();
+    EXPECT_EQ(seen.as_seen, one.as_seen) << one.name;
+    EXPECT_EQ(seen.threads_alone, !one.as_seen) << one.name;
   }
 }
 
@@ -129,7 +131,9 @@ TEST_F(Confirming, SeesWhoIsNotWhereHeWasMovedTo) {
         move(world_->shim, "/vcpu");
       EXPECT_TRUE(look().as_seen) << "not asked yet";
       world_->clock.advance(kAfter);
-      EXPECT_FALSE(look().as_seen);
+      const auto seen = look();
+      EXPECT_FALSE(seen.as_seen);
+      EXPECT_FALSE(seen.threads_alone) << "who else was moved is not known";
     }
   }
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks at a sandbox of whose threads alone there is news.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "pass/glance.hpp"
+#include "pass/reconsider.hpp"
+#include "support/sandbox_world.hpp"
+
+namespace kcg::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A pass has just moved everybody, and was the last one that looked at all.
+class ThreadsAlone : public testing::Test {
+ protected:
+  void place(HierarchyMode mode) {
+    Scenario scenario;
+    scenario.mode = mode;
+    world_.emplace(scenario);
+    world_->boot();
+    (void)world_->pass();  // ignored: it makes the groups
+    world_->all_taken_back();
+    world_->confirm_after = milliseconds(20);
+    keep(world_->pass());
+    ASSERT_EQ(world_->misplaced(), "");
+    ASSERT_TRUE(glance_ && last_ && last_->groups_hold);
+  }
+  Round look(const std::set<Pid>& stirred = {}) {
+    auto& w = *world_;
+    w.last = &last_->observed;
+    w.groups_hold = true;
+    w.stirred = &stirred;
+    w.proc.clear_looks();
+    auto pass = w.pass();
+    w.last = nullptr;
+    w.groups_hold = false;
+    w.stirred = nullptr;
+    keep(pass);
+    return pass.rounds.front();
+  }
+  void keep(const Pass& pass) {
+    glance_ = glance_after(pass.result, world_->clock);
+    last_ = last_look(pass.last(), world_->record, world_->assembled.conditions);
+  }
+
+  std::optional<SandboxWorld> world_;
+  std::optional<Glance> glance_;
+  std::optional<LastLook> last_;
+};
+
+TEST_F(ThreadsAlone, AreLookedAtAndTheRestIsWhatWasSeenAndDone) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    place(mode);
+    (void)world_->plug_vcpu();
+    const auto before = world_->look();
+    last_->observed.foreign.emplace_back();
+    const auto round = look();
+    EXPECT_TRUE(round.observed.threads_alone);
+    EXPECT_TRUE(world_->proc.looked_at().empty() && world_->proc.walked().empty());
+    EXPECT_EQ(round.observed.processes, before.observed.processes) << "each where it was moved to";
+    EXPECT_EQ(round.observed.foreign.size(), 1U);
+    EXPECT_EQ(round.plan, before.plan);
+    EXPECT_EQ(world_->misplaced(), "");
+  }
+}
+
+TEST_F(ThreadsAlone, AreThoseOfWhoRunsAVmAndOfWhoWasStirred) {
+  place(HierarchyMode::v2);
+  (void)world_->proc.add_thread(world_->virtiofsd, "worker");
+  const auto threads = [&](const Round& round) {
+    for (const auto& process : round.observed.processes)
+      if (process.facts.key.pid == world_->virtiofsd) return process.threads.size();
+    return std::size_t{0};
+  };
+  const auto before = threads(look());
+  EXPECT_EQ(threads(look({world_->virtiofsd})), before + 1);
+}
+
+TEST_F(ThreadsAlone, DoNotDoWhereTheVmmIsNotWhoItWas) {
+  place(HierarchyMode::v2);
+  world_->end_vmm();
+  EXPECT_FALSE(look().observed.threads_alone);
+
+  place(HierarchyMode::v2);
+  const Pid vmm = world_->vmm;
+  world_->proc.exit_process(vmm);
+  world_->proc.start_as(vmm, 1, {"stranger", "/usr/bin/stranger", {}});
+  EXPECT_FALSE(look().observed.threads_alone);
+}
+
+/// Then all is asked for once more.
+TEST_F(ThreadsAlone, DoNotDoWhereTheyCannotBeRead) {
+  unsigned whole = 0;
+  for (unsigned fails = 0; fails < 20; ++fails) {
+    place(HierarchyMode::v2);
+    unsigned reads = 0;
+    world_->proc.on_read([&] { return reads++ == fails ? EACCES : 0; });
+    const auto round = look();
+    EXPECT_FALSE(round.observed.unread()) << fails;
+    whole += round.observed.threads_alone ? 0U : 1U;
+  }
+  EXPECT_GT(whole, 0U);
+}
+
+TEST_F(ThreadsAlone, LeaveToBeSeenToWhatWasToBeSeenTo) {
+  place(HierarchyMode::v2);
+  auto before = *glance_;
+  ASSERT_TRUE(before.confirm_at && !before.moves.empty());
+  before.look_at = world_->clock.now() + milliseconds(7);
+  world_->clock.advance(milliseconds(5));
+  (void)world_->plug_vcpu();
+  (void)look();
+  auto now = glance_;
+  ASSERT_TRUE(now && now->confirm_at && !now->moves.empty());
+  const auto own = now->moves;
+  EXPECT_EQ(take_over(before, now), before.look_at);
+  EXPECT_EQ(now->look_at, before.look_at);
+  EXPECT_EQ(now->confirm_at, before.confirm_at);
+  EXPECT_EQ(now->moves.size(), before.moves.size() + own.size());
+  EXPECT_EQ(now->moves.back(), own.back()) << "the last one counts";
+  EXPECT_EQ(now->seen_since(world_->vmm), world_->clock.now());
+  EXPECT_EQ(now->seen_since(world_->shim), before.seen_since(world_->shim));
+  now.reset();
+  EXPECT_EQ(take_over(before, now), before.look_at);
+}
+
+}  // namespace
+}  // namespace kcg::test
