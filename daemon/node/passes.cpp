@@ -67,8 +67,7 @@ void Passes::pass(const SandboxId& id, Due why) {
   const auto assembled = node_.inputs.inputs(id);
   const bool named = assembled.inputs.bundle || assembled.inputs.registration;
   if (ignorable(entry.record, assembled) || (entry.over && !named)) return forget(id);
-  const bool threads_alone = glanced.threads_alone && !entry.look_due && !entry.change_due;
-  auto result = run(id, why, entry, assembled, threads_alone);
+  auto result = run(id, why, entry, assembled, glanced.read);
   if (const auto& job = entry.record.scope->pending) node_.sandboxes.await_unit(job->unit, id);
   if (result.last) take_in_made(*result.last);
   if (result.last) track(id, entry, *result.last);
@@ -135,14 +134,15 @@ bool Passes::groups_hold(const SandboxId& id, Entry& entry, const LastLook& last
 
 /// One turn of a pass; a large VMM's takes several.
 PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
-                       bool threads_alone) {
+                       const ThreadsRead& read) {
+  const bool threads_alone =
+      !read.processes.empty() && !entry.look_due && !entry.change_due;  // behind what was written
   node_.scheduler.looked(id);
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
-  std::set<Pid> stirred;
   if (entry.so_far.reading == Instant(0)) {
     entry.news.reset();
-    stirred = std::exchange(entry.stirred, {});
+    entry.stirred.clear();
   }
   entry.look_due = true;  // until it is finished
   task.slice = kPassSlice;
@@ -156,7 +156,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   }
   if (last != nullptr) last->groups_hold = false;  // should this fail, nothing is taken from it
   task.around_told = std::exchange(entry.around_told, false);
-  if (threads_alone && !task.around_told) task.stirred = &stirred;
+  if (threads_alone && !task.around_told) task.threads = &read;
   task.about_to_look = [&, heard = task.groups_hold]() mutable {
     if (std::exchange(heard, false)) return;
     hear_groups(id, entry);

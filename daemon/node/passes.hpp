@@ -20,7 +20,7 @@ class Passes final {
   [[nodiscard]] Glanced glance(const SandboxId& id, Due why);
   [[nodiscard]] bool groups_hold(const SandboxId& id, Entry& entry, const LastLook& last);
   [[nodiscard]] PassResult run(const SandboxId& id, Due why, Entry& entry,
-                               const Assembled& assembled, bool threads_alone);
+                               const Assembled& assembled, const ThreadsRead& read);
   void look_later(const SandboxId& id, Entry& entry, const PassResult& result);
   void count_placements(Entry& entry, const Round& round, std::optional<Instant> heard);
   void hear_groups(const SandboxId& id, Entry& entry);

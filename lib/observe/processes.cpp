@@ -161,6 +161,15 @@ Result<std::vector<ThreadFacts>> living_threads(ProcView& proc, const Config& co
   return threads;
 }
 
+void take_in(Process& process, const std::vector<ThreadFacts>& threads, const KvmVcpus& vcpus,
+             Observed& observed) {
+  observed.kvm_incomplete = observed.kvm_incomplete || incomplete(vcpus);
+  process.threads = classify(process.role, process.hypervisor, threads, vcpus);
+  if (process.role != ProcessRole::vmm) return;
+  observed.kvm_directory = vcpus.directory;
+  observed.vcpus_missing = vcpus_missing(process.threads, vcpus);
+}
+
 /// False: the process has ended.
 bool add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
   const auto& key = process.facts.key;
@@ -185,18 +194,49 @@ bool add_threads(ProcView& proc, const Config& config, Process& process, Observe
     threads->resize(1);
     vcpus = KvmVcpus{};
   }
-  observed.kvm_incomplete = observed.kvm_incomplete || incomplete(*vcpus);
-  process.threads = classify(process.role, process.hypervisor, *threads, *vcpus);
-  if (process.role == ProcessRole::vmm) {
-    observed.kvm_directory = vcpus->directory;
-    observed.vcpus_missing = vcpus_missing(process.threads, *vcpus);
-  }
+  take_in(process, *threads, *vcpus, observed);
   return true;
 }
 
 bool proven(const std::vector<Process>& processes, const TaskKey& key) {
   return std::any_of(processes.begin(), processes.end(),
                      [&](const Process& process) { return process.facts.key == key; });
+}
+
+void mark_hints(ProcView& proc, const Process& process, std::vector<ThreadFacts>& threads) {
+  proc.mark_vcpu_hints(process.facts.key.pid, threads, [&](const ThreadFacts& thread) {
+    return hints_tell(process.hypervisor, thread);
+  });
+}
+
+/// Those that were known stand where they stood. nullopt: one cannot be read, or the process has
+/// ended.
+std::optional<std::vector<ThreadFacts>> with_groups(ProcView& proc, const Process& process,
+                                                    const std::vector<ThreadFacts>& read,
+                                                    const Host& host) {
+  const auto& key = process.facts.key;
+  std::vector<ThreadFacts> found;
+  for (const auto& thread : read) {
+    const auto known =
+        std::find_if(process.threads.begin(), process.threads.end(),
+                     [&](const Thread& before) { return before.facts.key == thread.key; });
+    if (known != process.threads.end()) {
+      auto& facts = found.emplace_back(thread);
+      facts.groups = known->facts.groups;
+      facts.cpu_ticks = known->facts.cpu_ticks;
+      continue;
+    }
+    auto facts = proc.thread(key.pid, thread.key.pid, host);
+    if (facts && facts->key == thread.key)
+      found.push_back(std::move(*facts));
+    else if (!facts && !errnos::no_task(facts.error().code))
+      return std::nullopt;
+  }
+  const auto leader = std::find_if(found.begin(), found.end(),
+                                   [&](const ThreadFacts& one) { return one.key == key; });
+  if (leader == found.end()) return std::nullopt;
+  std::rotate(found.begin(), leader, leader + 1);
+  return found;
 }
 
 /// Who sits among us and is not proven; not who is just ending.
@@ -239,9 +279,7 @@ Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
   auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
   if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
   if (!vcpus || hints_tell_more(process.hypervisor, threads, *vcpus))
-    proc.mark_vcpu_hints(process.facts.key.pid, threads, [&](const ThreadFacts& thread) {
-      return hints_tell(process.hypervisor, thread);
-    });
+    mark_hints(proc, process, threads);
   return vcpus ? std::move(*vcpus) : KvmVcpus{};
 }
 
@@ -258,17 +296,26 @@ void observe_processes(ProcView& proc, const Config& config, const Record& recor
   observed.foreign = strangers(proc, config, facts, inside, observed);
 }
 
-bool observe_threads(ProcView& proc, const Config& config, const Observed& last,
-                     const std::set<Pid>& stirred, Observed& observed) {
+bool observe_threads(ProcView& proc, const Observed& last, const ThreadsRead& read,
+                     Observed& observed) {
   observed.processes = last.processes;
   observed.foreign = last.foreign;
+  std::size_t taken = 0;
   for (auto& process : observed.processes) {
-    const auto& key = process.facts.key;
-    if (!runs_vm(process.role, process.hypervisor) && !stirred.contains(key.pid)) continue;
-    if (!add_threads(proc, config, process, observed)) return false;
-    if (process.threads.front().facts.key != key) return false;  // the id has come back
+    const auto one = std::find_if(
+        read.processes.begin(), read.processes.end(),
+        [&](const ThreadsRead::OfOne& read_one) { return read_one.process == process.facts.key; });
+    const bool vm = runs_vm(process.role, process.hypervisor);
+    if (one == read.processes.end() && vm) return false;
+    if (one == read.processes.end()) continue;
+    auto threads = with_groups(proc, process, one->threads, observed.host);
+    if (!threads) return false;
+    if (vm && hints_tell_more(process.hypervisor, *threads, one->vcpus))
+      mark_hints(proc, process, *threads);
+    take_in(process, *threads, one->vcpus, observed);
+    ++taken;
   }
-  return true;
+  return taken == read.processes.size();
 }
 
 }  // namespace kcg

@@ -3,12 +3,12 @@
 // Processes of one sandbox (L6): candidates, proof, threads, classes.
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "model/config.hpp"
 #include "model/observed.hpp"
 #include "observe/groups.hpp"
+#include "observe/sandbox.hpp"
 #include "proc/view.hpp"
 #include "record/record.hpp"
 
@@ -18,10 +18,10 @@ namespace kcg {
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
                        const Inside& inside, Observed& observed);
 
-/// Likewise, from what `last` has seen and the threads, as they are now, of those that run a VM and
-/// of `stirred`. False: one of them is gone.
-[[nodiscard]] bool observe_threads(ProcView& proc, const Config& config, const Observed& last,
-                                   const std::set<Pid>& stirred, Observed& observed);
+/// Likewise, from what `last` has seen and threads that were read since: new ones are asked for
+/// their groups. False: more than these is news.
+[[nodiscard]] bool observe_threads(ProcView& proc, const Observed& last, const ThreadsRead& read,
+                                   Observed& observed);
 
 /// KVM's word for a VMM. Where its threads can tell more than KVM and their names, they are asked
 /// for hints of their own.

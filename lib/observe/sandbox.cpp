@@ -89,10 +89,9 @@ class Look final {
   std::optional<Observed> at_threads() {
     auto observed = known();
     take_groups(observed);
-    observed.threads_since = clock_.now();
+    observed.threads_since = context_.threads->since;
     observed.threads_alone = true;
-    if (!observe_threads(proc_, config_, *context_.last, *context_.stirred, observed))
-      return std::nullopt;
+    if (!observe_threads(proc_, *context_.last, *context_.threads, observed)) return std::nullopt;
     conclude(observed);
     return observed;
   }
@@ -174,7 +173,7 @@ Observed observe_sandbox(const CgroupTree& tree, ProcView& proc, const Clock& cl
                          const Config& config, const Assembled& assembled, const Record& record,
                          const ObserveContext& context) {
   Look look(tree, proc, clock, config, assembled, record, context);
-  if (context.stirred != nullptr)
+  if (context.threads != nullptr)
     if (auto observed = look.at_threads()) return *std::move(observed);
   if (seems_over(proc, record)) {
     auto observed = look.at(GroupDepth::ended);

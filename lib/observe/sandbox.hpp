@@ -23,6 +23,17 @@ namespace kcg {
 /// What is not told of groups is read again when it is older than this.
 inline constexpr Instant kGroupsHold = std::chrono::seconds(1);
 
+/// Value: threads of some processes of a sandbox, as they were read by themselves.
+struct ThreadsRead {
+  struct OfOne {
+    TaskKey process;
+    std::vector<ThreadFacts> threads;  ///< without their groups
+    KvmVcpus vcpus;
+  };
+  Instant since{0};  ///< what happened to threads before this was seen
+  std::vector<OfOne> processes;
+};
+
 /// Value: what the observer must know besides inputs and record.
 struct ObserveContext {
   /// Sandboxes whose VMM started before this (clock ticks since boot) are left alone unless they
@@ -37,9 +48,8 @@ struct ObserveContext {
   const Observed* last = nullptr;
   bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
   bool around_told = false;  ///< but there may be one more of Kata's, and others in ours, by now
-  /// Where `last` and `groups_hold`: nothing but threads, of those that run a VM and of these, is
-  /// news. nullptr: whatever is may be.
-  const std::set<Pid>* stirred = nullptr;
+  /// Where `last` and `groups_hold`: nothing but these is news. nullptr: whatever is may be.
+  const ThreadsRead* threads = nullptr;
 };
 
 /// What files and callers say about a sandbox, and nothing that a look would show.

@@ -51,7 +51,7 @@ class Eye final {
     process_.hypervisor = seen.hypervisor;
   }
 
-  /// False: not as seen, or not readable.
+  /// False: not readable.
   [[nodiscard]] bool look() {
     const auto tids = proc_.tids(pid());
     if (!tids || tids->size() > most_) return false;
@@ -65,12 +65,18 @@ class Eye final {
     incomplete_ = incomplete(*vcpus);
     threads_ = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
     missing_ = seen_.role == ProcessRole::vmm && vcpus_missing(threads_, *vcpus);
+    read_ = {seen_.key, std::move(threads), *std::move(vcpus)};
+    return true;
+  }
+
+  [[nodiscard]] bool all_as_seen() {
     return std::all_of(threads_.begin(), threads_.end(),
                        [this](const Thread& thread) { return as_seen(thread); }) &&
            !one_that_weighs_ended();
   }
 
   [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
+  [[nodiscard]] ThreadsRead::OfOne take() { return std::move(read_); }
   [[nodiscard]] bool kvm_incomplete() const { return incomplete_; }
   [[nodiscard]] bool lacks_vcpus() const { return missing_; }
 
@@ -141,6 +147,7 @@ class Eye final {
   bool kvm_tells_;
   Process process_;
   std::vector<Thread> threads_;
+  ThreadsRead::OfOne read_;
   std::vector<std::string> leaders_groups_;
   bool incomplete_ = false;
   bool missing_ = false;
@@ -153,9 +160,11 @@ bool is_young(const ProcessSeen& process, Instant now) {
   return now - born < std::chrono::milliseconds(kYoungMs);
 }
 
-/// Threads of VMMs, and of processes in `stirred`; new ones are noted.
+/// Threads of VMMs, and of processes in `stirred`; new ones are noted. Those that could be read are
+/// in `read`, or none.
 bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
-                 const std::set<Pid>& stirred, const Told& told) {
+                 const std::set<Pid>& stirred, const Told& told, ThreadsRead& read) {
+  bool as_seen = true;
   bool incomplete = false;
   bool missing = false;
   const auto now = world.clock.now();
@@ -165,14 +174,22 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
     if (!vmm && !stirred.contains(process.key.pid)) continue;
     const bool kvm_tells = told.vcpus && told.threads && is_young(process, now);
     Eye eye(world.proc, world.tree.host(), most, process, kvm_tells);
-    if (!eye.look()) return false;
-    note(process, eye.threads());
-    process.since = now;
+    if (!eye.look()) {
+      read.processes.clear();
+      return false;
+    }
+    if (eye.all_as_seen()) {
+      note(process, eye.threads());
+      process.since = now;
+    } else {
+      as_seen = false;
+    }
+    read.processes.push_back(eye.take());
     incomplete = incomplete || eye.kvm_incomplete();
     missing = missing || eye.lacks_vcpus();
   }
   glance.vcpus_missing = missing;
-  return incomplete == glance.kvm_incomplete;
+  return as_seen && incomplete == glance.kvm_incomplete;
 }
 
 UnnamedThreads unnamed_of(const Glance& glance) {
@@ -245,7 +262,9 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
   const auto now = world.clock.now();
   glance.told = {glance.told.threads && told.threads, glance.told.vcpus && told.vcpus};
   if (!stirred.empty() || !unnamed_of(glance).all_told()) {
-    if (!all_as_seen(world, config, glance, stirred, told)) return {false, true, std::nullopt};
+    ThreadsRead read{now, {}};
+    if (!all_as_seen(world, config, glance, stirred, told, read))
+      return {false, std::move(read), std::nullopt};
     glance.told = told;
     record.unnamed.plan_look(unnamed_of(glance), now);
   }
@@ -257,7 +276,7 @@ Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& gl
     // ignored: nothing is lost but some milliseconds of the next move
     (void)apply(glance.warm, world.tree, world.proc, world.systemd);
   const auto timer = earlier(glance.look_at, glance.confirm_at);
-  return {true, false, earlier(timer, record.unnamed.wake(now))};
+  return {true, {}, earlier(timer, record.unnamed.wake(now))};
 }
 
 }  // namespace kcg

@@ -68,7 +68,7 @@ inline constexpr std::size_t kMostGlanced = 256;
 /// Value: what came of it.
 struct Glanced {
   bool as_seen = false;          ///< else a look is needed
-  bool threads_alone = false;    ///< and then at threads, for that was all that was not as seen
+  ThreadsRead read;              ///< if that is all that was not as seen, else none
   std::optional<Instant> again;  ///< timer, if all was as seen
 };
 

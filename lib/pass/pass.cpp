@@ -79,7 +79,7 @@ Round look_at(const PassWorld& world, const PassOrder& order, const Record& reco
   context.last = order.last;
   context.groups_hold = groups_hold;
   context.around_told = order.around_told;
-  context.stirred = groups_hold ? order.stirred : nullptr;
+  context.threads = groups_hold ? order.threads : nullptr;
   context.creation_recorded = world.notes.creation_noted(order.assembled.inputs.id);
   Round round;
   round.observed = observe_sandbox(world.tree, world.proc, world.clock, order.config,

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 
 #include "base/clock.hpp"
 #include "cgroup/systemd_manager.hpp"
@@ -61,7 +60,7 @@ struct PassOrder {
   const Observed* last = nullptr;                      ///< likewise
   bool groups_hold = false;                            ///< likewise, for the first look
   bool around_told = false;                            ///< likewise
-  const std::set<Pid>* stirred = nullptr;              ///< likewise, for the first look
+  const ThreadsRead* threads = nullptr;                ///< likewise, for the first look
   /// Where all that was planned is done: how much later it is seen whether it holds, if nothing
   /// asks for a look before. nullopt: at once, by another look.
   std::optional<Instant> confirm_after = std::nullopt;

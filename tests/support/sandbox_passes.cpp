@@ -24,7 +24,7 @@ PassOrder SandboxWorld::order() const {
   order.last = last;
   order.groups_hold = groups_hold;
   order.around_told = around_told;
-  order.stirred = stirred;
+  order.threads = threads;
   return order;
 }
 

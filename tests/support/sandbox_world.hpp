@@ -7,7 +7,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -139,12 +138,12 @@ class SandboxWorld final {
   FakeSystemd systemd;
   FakeClock clock;
   Record record;
-  unsigned failures = 0;                   ///< of passes, in a row
-  std::optional<Instant> confirm_after;    ///< see PassOrder
-  const Observed* last = nullptr;          ///< see PassOrder
-  bool groups_hold = false;                ///< see PassOrder
-  bool around_told = false;                ///< see PassOrder
-  const std::set<Pid>* stirred = nullptr;  ///< see PassOrder
+  unsigned failures = 0;                 ///< of passes, in a row
+  std::optional<Instant> confirm_after;  ///< see PassOrder
+  const Observed* last = nullptr;        ///< see PassOrder
+  bool groups_hold = false;              ///< see PassOrder
+  bool around_told = false;              ///< see PassOrder
+  const ThreadsRead* threads = nullptr;  ///< see PassOrder
   Assembled assembled;
   ObserveContext context;
   FakeNotes notes{context.creation_recorded};

@@ -33,16 +33,23 @@ class ThreadsAlone : public testing::Test {
     ASSERT_EQ(world_->misplaced(), "");
     ASSERT_TRUE(glance_ && last_ && last_->groups_hold);
   }
-  Round look(const std::set<Pid>& stirred = {}) {
+  [[nodiscard]] ThreadsRead glance(const std::set<Pid>& stirred = {}) {
+    auto& w = *world_;
+    return look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
+                           *glance_, stirred, {}, w.record)
+        .read;
+  }
+  Round look(const std::set<Pid>& stirred = {}) { return look_with(glance(stirred)); }
+  Round look_with(const ThreadsRead& read) {
     auto& w = *world_;
     w.last = &last_->observed;
     w.groups_hold = true;
-    w.stirred = &stirred;
+    w.threads = &read;
     w.proc.clear_looks();
     auto pass = w.pass();
     w.last = nullptr;
     w.groups_hold = false;
-    w.stirred = nullptr;
+    w.threads = nullptr;
     keep(pass);
     return pass.rounds.front();
   }
@@ -80,20 +87,37 @@ TEST_F(ThreadsAlone, AreThoseOfWhoRunsAVmAndOfWhoWasStirred) {
       if (process.facts.key.pid == world_->virtiofsd) return process.threads.size();
     return std::size_t{0};
   };
+  (void)world_->plug_vcpu();
   const auto before = threads(look());
+  (void)world_->plug_vcpu();
   EXPECT_EQ(threads(look({world_->virtiofsd})), before + 1);
 }
 
-TEST_F(ThreadsAlone, DoNotDoWhereTheVmmIsNotWhoItWas) {
+TEST_F(ThreadsAlone, AreOfThoseThatTheLastLookKnew) {
   place(HierarchyMode::v2);
-  world_->end_vmm();
+  (void)world_->plug_vcpu();
+  for (auto& process : last_->observed.processes)
+    if (process.role == ProcessRole::vmm) ++process.facts.key.start;
   EXPECT_FALSE(look().observed.threads_alone);
+}
 
+/// What KVM says is said of all that run a VM.
+TEST_F(ThreadsAlone, DoNotDoWhereAnotherRunsAVmThatWasNotRead) {
   place(HierarchyMode::v2);
-  const Pid vmm = world_->vmm;
-  world_->proc.exit_process(vmm);
-  world_->proc.start_as(vmm, 1, {"stranger", "/usr/bin/stranger", {}});
+  (void)world_->plug_vcpu();
+  for (auto& process : last_->observed.processes)
+    if (process.role == ProcessRole::shim) process.hypervisor = Hypervisor::dragonball;
   EXPECT_FALSE(look().observed.threads_alone);
+}
+
+TEST_F(ThreadsAlone, AreWithoutOneThatHasEnded) {
+  place(HierarchyMode::v2);
+  const Pid vcpu = world_->plug_vcpu();
+  const auto read = glance();
+  world_->proc.exit_thread(vcpu);
+  const auto round = look_with(read);
+  EXPECT_TRUE(round.observed.threads_alone);
+  EXPECT_TRUE(round.plan.steps.empty());
 }
 
 /// Then all is asked for once more.
@@ -101,9 +125,11 @@ TEST_F(ThreadsAlone, DoNotDoWhereTheyCannotBeRead) {
   unsigned whole = 0;
   for (unsigned fails = 0; fails < 20; ++fails) {
     place(HierarchyMode::v2);
+    (void)world_->plug_vcpu();
+    const auto read = glance();
     unsigned reads = 0;
     world_->proc.on_read([&] { return reads++ == fails ? EACCES : 0; });
-    const auto round = look();
+    const auto round = look_with(read);
     EXPECT_FALSE(round.observed.unread()) << fails;
     whole += round.observed.threads_alone ? 0U : 1U;
   }
