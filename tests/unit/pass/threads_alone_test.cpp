@@ -3,6 +3,7 @@
 // Looks at a sandbox of whose threads alone there is news.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -21,9 +22,10 @@ using std::chrono::milliseconds;
 /// A pass has just moved everybody, and was the last one that looked at all.
 class ThreadsAlone : public testing::Test {
  protected:
-  void place(HierarchyMode mode) {
+  void place(HierarchyMode mode, bool kvm_tells = true) {
     Scenario scenario;
     scenario.mode = mode;
+    scenario.kvm_entries = kvm_tells;
     world_.emplace(scenario);
     world_->boot();
     (void)world_->pass();  // ignored: it makes the groups
@@ -97,8 +99,30 @@ TEST_F(ThreadsAlone, AreOfThoseThatTheLastLookKnew) {
   place(HierarchyMode::v2);
   (void)world_->plug_vcpu();
   for (auto& process : last_->observed.processes)
-    if (process.role == ProcessRole::vmm) ++process.facts.key.start;
-  EXPECT_FALSE(look().observed.threads_alone);
+    if (process.role == ProcessRole::virtiofsd) ++process.facts.key.start;
+  EXPECT_FALSE(look({world_->virtiofsd}).observed.threads_alone);
+}
+
+TEST_F(ThreadsAlone, AreAskedWhatTheyDoWhereNothingElseTells) {
+  place(HierarchyMode::v2, false);
+  const Pid vcpu = world_->proc.add_thread(world_->vmm);
+  world_->proc.set_vcpu_ioctl(vcpu);
+  const auto before = world_->look();
+  const auto round = look();
+  EXPECT_TRUE(round.observed.threads_alone);
+  EXPECT_EQ(round.observed.processes, before.observed.processes);
+  EXPECT_EQ(round.plan, before.plan);
+}
+
+/// Ids are given anew from the lowest on.
+TEST_F(ThreadsAlone, TheLeaderStandsFirstWhateverItsId) {
+  place(HierarchyMode::v2);
+  (void)world_->plug_vcpu();
+  const auto before = world_->look();
+  auto read = glance();
+  auto& threads = read.processes.front().threads;
+  std::rotate(threads.begin(), threads.begin() + 1, threads.end());
+  EXPECT_EQ(look_with(read).plan, before.plan);
 }
 
 /// What KVM says is said of all that run a VM.
@@ -110,14 +134,20 @@ TEST_F(ThreadsAlone, DoNotDoWhereAnotherRunsAVmThatWasNotRead) {
   EXPECT_FALSE(look().observed.threads_alone);
 }
 
+/// One that has its id tells of itself.
 TEST_F(ThreadsAlone, AreWithoutOneThatHasEnded) {
-  place(HierarchyMode::v2);
-  const Pid vcpu = world_->plug_vcpu();
-  const auto read = glance();
-  world_->proc.exit_thread(vcpu);
-  const auto round = look_with(read);
-  EXPECT_TRUE(round.observed.threads_alone);
-  EXPECT_TRUE(round.plan.steps.empty());
+  for (const bool comes_back : {false, true}) {
+    place(HierarchyMode::v2);
+    const Pid vcpu = world_->plug_vcpu();
+    auto read = glance();
+    if (comes_back)
+      --read.processes.front().threads.back().key.start;
+    else
+      world_->proc.exit_thread(vcpu);
+    const auto round = look_with(read);
+    EXPECT_TRUE(round.observed.threads_alone);
+    EXPECT_TRUE(round.plan.steps.empty());
+  }
 }
 
 /// Then all is asked for once more.
