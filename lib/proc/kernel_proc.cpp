@@ -23,6 +23,8 @@ namespace {
 
 /// Of a shim, a VMM and their helpers; each is an open directory until its threads are read.
 constexpr std::size_t kMostWalked = 16;
+/// To ask where all threads of a process are takes as long as to ask one of them.
+constexpr std::size_t kManyThreads = 3;
 
 /// The kernel tells the last id of the reader's namespace, /proc shows the tasks of its own: only
 /// where both are the same does the one count the births of the other. -1: they are not.
@@ -244,6 +246,8 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   const auto leader = read_thread(dir, pid, host);
   std::unordered_map<Pid, ThreadAhead> ahead;
   if (leader) ahead = ahead_.take(leader->key);
+  const bool together =
+      leader && ahead.empty() && tids.size() >= kManyThreads && all_are_with(*leader, host);
   std::vector<ThreadFacts> found;
   found.reserve(tids.size());
   for (const Pid tid : tids) {
@@ -251,7 +255,9 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
       found.push_back(std::move(read->second.facts));
       continue;
     }
-    auto thread = tid == pid ? leader : read_thread(dir, tid, host);
+    auto thread = tid == pid ? leader
+                  : together ? read_thread(dir, tid, leader->groups)
+                             : read_thread(dir, tid, host);
     if (!thread && thread.error().code == ESRCH) continue;
     if (!thread) return forward(thread.error());
     found.push_back(std::move(*thread));
@@ -260,6 +266,20 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   std::stable_partition(found.begin(), found.end(),
                         [pid](const ThreadFacts& thread) { return thread.key.pid == pid; });
   return found;
+}
+
+/// A plain group of v2 holds its processes with all of their threads.
+bool KernelProc::all_are_with(const ThreadFacts& leader, const Host& host) {
+  if (host.hierarchies.size() != 1 || !host.unified()) return false;
+  const auto& group = leader.groups.front();
+  if (group.size() <= 1) return false;  // the root has no type
+  if (!unified_) {
+    auto root = Dir::open(host.hierarchies.front().mount_point);
+    if (!root) return false;
+    unified_ = std::move(*root);
+  }
+  const auto type = unified_->read_kernel(group.substr(1) + "/cgroup.type");
+  return type && trim(*type) == "domain";
 }
 
 Result<std::vector<Pid>> KernelProc::tids(Pid pid) {

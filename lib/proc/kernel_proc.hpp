@@ -110,6 +110,7 @@ class KernelProc final : public ProcView {
         mappings_reader_(mappings) {}
   [[nodiscard]] Result<ProcStat> task_stat(Pid pid, Pid tid);
   [[nodiscard]] Result<Tasks> list(Pid pid) const;
+  [[nodiscard]] bool all_are_with(const ThreadFacts& leader, const Host& host);
   [[nodiscard]] Result<Seen> see(Pid pid);
   [[nodiscard]] std::optional<Seen> seen_again(Pid pid);
   [[nodiscard]] Result<std::vector<Pid>> children_by_parent(Pid pid);
@@ -120,6 +121,7 @@ class KernelProc final : public ProcView {
   std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
   Fd births_;                       ///< -1: not told
   StatFile last_stat_;
+  std::optional<Dir> unified_;  ///< the root of v2
   OwnIdentity own_;
   KvmDebugfs kvm_;
   std::optional<Seen> last_seen_;  ///< by identity(): with its directory

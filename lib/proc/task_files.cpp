@@ -39,19 +39,22 @@ Result<std::vector<Pid>> numbers_in(const Dir& dir) {
 }
 
 Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
-  const std::string name = std::to_string(tid);
-  const auto text = tasks.read_kernel(name + "/cgroup");
+  const auto text = tasks.read_kernel(fmt::format("{}/cgroup", tid));
   if (!text) return forward(gone(text.error(), tid));
-  auto stat = read_stat(tasks, name + "/stat");
+  auto groups = groups_for(host, *text);
+  if (!groups) return forward(groups.error());
+  return read_thread(tasks, tid, std::move(*groups));
+}
+
+Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, std::vector<std::string> groups) {
+  auto stat = read_stat(tasks, fmt::format("{}/stat", tid));
   if (!stat) return forward(gone(stat.error(), tid));
   // One that is ending is in no group any more, whatever its cgroup file said just now.
   if (stat->ending()) return fail(ESRCH, "task {} has ended", tid);
-  auto groups = groups_for(host, *text);
-  if (!groups) return forward(groups.error());
   ThreadFacts facts;
   facts.key = {tid, stat->start};
   facts.comm = std::move(stat->comm);
-  facts.groups = std::move(*groups);
+  facts.groups = std::move(groups);
   facts.cpu_ticks = stat->utime + stat->stime;
   facts.guest_ticks = stat->guest;
   return facts;

@@ -27,6 +27,9 @@ namespace kcg {
 
 /// One thread: a read of stat and one of cgroup.
 [[nodiscard]] Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host);
+/// Likewise where its groups are known: stat alone.
+[[nodiscard]] Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid,
+                                              std::vector<std::string> groups);
 
 /// Children that one thread of a process has started. ENOENT for a thread that is there: the kernel
 /// does not tell children.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Domains, threaded groups and subtree_control on cgroup v2.
+#include <algorithm>
 #include <set>
 
 #include "contract/fixture.hpp"
@@ -60,6 +61,28 @@ TEST_P(Unified, TypesFollowTheFirstThreadedChild) {
   EXPECT_EQ(move(process.pid, at(h_, "a/y"), "cgroup.procs"), EOPNOTSUPP);
   EXPECT_EQ(write(at(h_, "a/y"), "cgroup.type", "threaded"), 0);
   EXPECT_EQ(move(process.pid, at(h_, "a/y"), "cgroup.procs"), 0);
+}
+
+TEST_P(Unified, ThreadsAreSeenEachWhereItIs) {
+  make(at(h_, "a"));
+  make_threaded("a/x");
+  make_threaded("a/y");
+  const auto process = world_->spawn(4);
+  EXPECT_EQ(move(process.pid, at(h_, "a"), "cgroup.procs"), 0);
+  const auto all_seen = [&] {
+    const auto& host = tree().host();
+    const auto threads = world_->proc().threads(process.pid, host, 4).value();
+    return threads.size() == 4U &&
+           std::all_of(threads.begin(), threads.end(), [&](const ThreadFacts& thread) {
+             return thread.groups == world_->proc().groups(thread.key.pid, host).value();
+           });
+  };
+  EXPECT_TRUE(all_seen());
+  EXPECT_EQ(move(process.tids[1], at(h_, "a/x"), "cgroup.threads"), 0);
+  EXPECT_EQ(move(process.tids[2], at(h_, "a/y"), "cgroup.threads"), 0);
+  EXPECT_TRUE(all_seen()) << "the leader is above them";
+  EXPECT_EQ(move(process.pid, at(h_, "a/y"), "cgroup.threads"), 0);
+  EXPECT_TRUE(all_seen()) << "the leader is among them";
 }
 
 TEST_P(Unified, AChildOfAThreadedGroupMustBeThreadedToo) {
