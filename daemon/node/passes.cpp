@@ -33,6 +33,11 @@ bool vmm_awaited(const PassResult& result) {
          !vmm_started(observed) && !observed.unread();
 }
 
+/// Then the rest was not looked at.
+bool of_threads_alone(const PassResult& result) {
+  return result.last && result.last->observed.threads_alone;
+}
+
 }  // namespace
 
 PassWorld Passes::pass_world() const {
@@ -99,8 +104,10 @@ void Passes::pass(const SandboxId& id, Due why) {
 void Passes::look_later(const SandboxId& id, Entry& entry, const PassResult& result) {
   auto when = result.follow_up.retry_at;
   auto glance = glance_after(result, node_.world.clock);
-  if (entry.glance && result.last && result.last->observed.threads_alone)
+  if (of_threads_alone(result)) {
     when = earlier(when, take_over(*entry.glance, glance));
+    node_.scheduler.glanced(id);
+  }
   node_.scheduler.wake(id, when);
   entry.glance = std::move(glance);
 }
@@ -135,9 +142,8 @@ bool Passes::groups_hold(const SandboxId& id, Entry& entry, const LastLook& last
 /// One turn of a pass; a large VMM's takes several.
 PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembled& assembled,
                        const ThreadsRead& read) {
-  const bool threads_alone =
-      !read.processes.empty() && !entry.look_due && !entry.change_due;  // behind what was written
-  node_.scheduler.looked(id);
+  // What was written has been read by now, and may have made a look due.
+  const bool threads_alone = !read.processes.empty() && !entry.look_due && !entry.change_due;
   auto task = order(id, entry, assembled);
   task.so_far = entry.so_far;
   if (entry.so_far.reading == Instant(0)) {
@@ -173,6 +179,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   });
   if (node_.world.log.enabled(LogLevel::debug))
     node_.world.log.debug(fmt::format("sandbox '{}': {}, looks: {}", id.str(), name(why), looks));
+  if (!of_threads_alone(result)) node_.scheduler.looked(id);
   entry.so_far = result.unfinished ? result.so_far : PassProgress{};
   if (!result.unfinished) entry.failures = result.last ? 0 : entry.failures + 1;
   return result;

@@ -60,7 +60,7 @@ class Scheduler final {
   void resume(const SandboxId& id, Due why) { enqueue(id, sandboxes_[id], why); }
   /// Its passes fail: hints cause none before `until`.
   void hold(const SandboxId& id, Instant until) { sandboxes_[id].held = until; }
-  /// A whole look is under way: what the background owed it has come.
+  /// A whole look has been taken: what the background owed it has come.
   void looked(const SandboxId& id);
   /// It had its turn, and a glance did: the background look that an event came before is still to
   /// come, at its old place.
