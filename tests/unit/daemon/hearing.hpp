@@ -28,6 +28,7 @@ class CountingFollower final : public Follower {
     ++looks;
     seen.push_back(id.str());
     burn(costs);
+    if (looked) looked(id.str());
   }
   void hear_groups() override {
     if (hears) std::exchange(hears, nullptr)();
@@ -37,10 +38,11 @@ class CountingFollower final : public Follower {
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;
-  std::vector<std::string> seen;  ///< whom
-  Instant costs{0};               ///< CPU time of each
-  bool groups = false;            ///< see Told
-  std::function<void()> hears;    ///< happens once, when groups are heard next
+  std::vector<std::string> seen;                   ///< whom
+  Instant costs{0};                                ///< CPU time of each
+  bool groups = false;                             ///< see Told
+  std::function<void()> hears;                     ///< happens once, when groups are heard next
+  std::function<void(const std::string&)> looked;  ///< happens after each look
 };
 
 /// Resource: where events tell what happens.
