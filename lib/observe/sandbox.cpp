@@ -88,6 +88,7 @@ class Look final {
   /// nullopt: they are not all that is to be looked at.
   std::optional<Observed> at_threads() {
     auto observed = known();
+    if (observed.conditions != context_.last->conditions) return std::nullopt;
     take_groups(observed);
     observed.threads_since = context_.threads->since;
     observed.threads_alone = true;

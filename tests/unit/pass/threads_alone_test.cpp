@@ -125,6 +125,14 @@ TEST_F(ThreadsAlone, TheLeaderStandsFirstWhateverItsId) {
   EXPECT_EQ(look_with(read).observed.processes, before.observed.processes);
 }
 
+/// What a whole look has raised another one may lift, or nobody.
+TEST_F(ThreadsAlone, DoNotDoWhereTheLastLookHasRaisedAnything) {
+  place(HierarchyMode::v2);
+  (void)world_->plug_vcpu();
+  last_->observed.conditions.push_back({ConditionName::input_unreadable, "too many threads"});
+  EXPECT_FALSE(look().observed.threads_alone);
+}
+
 /// What KVM says is said of all that run a VM.
 TEST_F(ThreadsAlone, DoNotDoWhereAnotherRunsAVmThatWasNotRead) {
   place(HierarchyMode::v2);
