@@ -21,11 +21,10 @@ void PacedFd::stop() {
 }
 
 void PacedFd::woken() {
-  const bool storm = clock_.now() - read_at_ < kGather + kGather;
-  if (storm)
-    rest();
-  else
-    noisy_ = 0;
+  const bool fast = clock_.now() - read_at_ < kGather + kGather;
+  fast_ = fast ? fast_ + 1 : 0;
+  if (!fast) noisy_ = 0;
+  if (fast_ >= kFew) rest();
   (void)read();  // ignored: a storm ends when nothing has gathered
 }
 

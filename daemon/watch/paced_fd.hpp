@@ -17,10 +17,10 @@ enum class Heard : std::uint8_t {
   news,
 };
 
-/// Resource: calls `read` when the descriptor is ready. Wake-ups that follow each other fast are a
-/// storm: then events may gather for a moment and are read together, so that a flood costs a
-/// bounded number of wake-ups, and everybody else gets a turn in between. They gather for longer
-/// where many readings in a row gave only noise.
+/// Resource: calls `read` when the descriptor is ready. Several wake-ups that follow each other
+/// fast are a storm: then events may gather for a moment and are read together, so that a flood
+/// costs a bounded number of wake-ups, and everybody else gets a turn in between. They gather for
+/// longer where many readings in a row gave only noise.
 class PacedFd final {
  public:
   using Read = std::function<Heard()>;
@@ -37,6 +37,8 @@ class PacedFd final {
   static constexpr Instant kGather = std::chrono::milliseconds(2);
   static constexpr Instant kGatherNoise = std::chrono::milliseconds(6);
   static constexpr unsigned kNoisy = 16;  ///< readings
+  /// What an ordinary pod's life brings at once is no storm: to gather it costs a wake-up more.
+  static constexpr unsigned kFew = 3;  ///< wake-ups
 
  private:
   void woken();
@@ -51,6 +53,7 @@ class PacedFd final {
   int fd_ = -1;
   std::uint32_t events_ = 0;
   Instant read_at_{0};
+  unsigned fast_ = 0;   ///< wake-ups in a row
   unsigned noisy_ = 0;  ///< readings in a row, in one storm
   Source source_;
   Source pause_;

@@ -112,13 +112,27 @@ TEST_F(Paced, ALullEndsTheLongPauses) {
   EXPECT_LT(shortest, PacedFd::kGatherNoise);
 }
 
-/// The storm's end is seen by one reading that gives nothing; from then on the descriptor tells.
-TEST_F(Paced, WhatIsQuietAgainIsListenedTo) {
+/// None is read in vain.
+TEST_F(Paced, AFewWakeUpsAreNoStorm) {
   listen([this] {
     empty();
-    if (asked_.size() < 3) fill();
-    if (asked_.size() == 5) loop_->exit(0);
-    if (asked_.size() != 4) return Heard::news;
+    if (asked_.size() < PacedFd::kFew) fill();
+    then_ = loop_->at(clock_.now() + 10 * PacedFd::kGather, [this] { loop_->exit(0); });
+    return Heard::news;
+  });
+  fill();
+  EXPECT_EQ(loop_->run().value(), 0);
+  EXPECT_EQ(asked_.size(), PacedFd::kFew);
+}
+
+/// The storm's end is seen by one reading that gives nothing; from then on the descriptor tells.
+TEST_F(Paced, WhatIsQuietAgainIsListenedTo) {
+  constexpr std::size_t kStorm = PacedFd::kFew + 2;
+  listen([this] {
+    empty();
+    if (asked_.size() < kStorm) fill();
+    if (asked_.size() == kStorm + 2) loop_->exit(0);
+    if (asked_.size() != kStorm + 1) return Heard::news;
     then_ = loop_->soon([this] { fill(); });
     return Heard::nothing;
   });
