@@ -32,7 +32,7 @@ void Reconciler::hint(const Hint& hint) {
     case HintKind::exec:
       return exec_hint(hint.pid);
     case HintKind::thread:
-      return node_.stirred(hint.pid, hint.at);
+      return node_.stirred(hint);
     case HintKind::kata_state:
       return state_hint(hint.text);
     case HintKind::process_end:

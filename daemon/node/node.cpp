@@ -63,13 +63,14 @@ void Node::rest(Entry& entry, Instant rest) const {
   if (follower != nullptr) entry.rests_until = world.clock.now() + rest;
 }
 
-void Node::stirred(Pid pid, Instant at) {
-  const auto owner = sandboxes.owner(pid);
+void Node::stirred(const Hint& hint) {
+  const auto owner = sandboxes.owner(hint.pid);
   auto* entry = owner ? sandboxes.find(*owner) : nullptr;
   if (entry == nullptr) return;
   const auto& glance = entry->glance;
-  if (glance && (at < glance->seen_since(pid) || !glance->cares_for_threads_of(pid))) return;
-  entry->stirred.insert(pid);
+  const bool seen = glance && hint.at < glance->seen_since(hint.pid);
+  if (seen || (glance && !glance->cares_for_threads_of(hint.pid))) return;
+  entry->stirred[hint.pid].add(hint.tids);
   enqueue(*owner, glance && glance->confirm_at ? Due::placement : Due::event);
 }
 

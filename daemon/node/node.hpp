@@ -71,7 +71,7 @@ struct Node final {
   void rest(Entry& entry, Instant rest = kRest) const;
   /// A thread of this process was born, or named itself: if that is all, a glance will do, and
   /// nothing at all where its threads were looked at after that, or do not matter.
-  void stirred(Pid pid, Instant at);
+  void stirred(const Hint& hint);
   /// Kata's state of it, or the bundle in this directory, was written. While the sandbox rests it
   /// is not read before the next look, or before the rest is over: it is written several times.
   void state_written(const SandboxId& id);

@@ -20,6 +20,7 @@
 #include "model/fields.hpp"
 #include "model/ids.hpp"
 #include "model/sandbox_history.hpp"
+#include "model/stirred.hpp"
 #include "observe/usage.hpp"
 #include "pass/glance.hpp"
 #include "pass/pass.hpp"
@@ -60,7 +61,7 @@ struct Entry {
   std::optional<Timer> change_due;  ///< of a look that waits until then
   std::unique_ptr<UnreadFiles> unread_files;  ///< nullptr: none
   std::optional<Glance> glance;
-  std::set<Pid> stirred;                 ///< processes whose threads were heard of since
+  Stirred stirred;                       ///< threads that were heard of since
   FlatSet<TaskKey> counted;              ///< vCPU threads that live and whose placing was counted
   unsigned failures = 0;                 ///< passes in a row
   bool over = false;                     ///< the last pass has left nothing of it

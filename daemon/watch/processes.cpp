@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "model/errnos.hpp"
@@ -27,8 +29,12 @@ constexpr const char* kMissedPrograms =
     "; /proc is looked through once per second for new processes, and new threads are found when "
     "everything is looked at again (reconcile.interval)";
 
-bool same_but_time(const ProcEvent& a, const ProcEvent& b) {
-  return a.kind == b.kind && a.pid == b.pid && a.code == b.code;
+/// A program that starts many threads at once is one hint, not many, and as young as the last.
+void add(std::map<Pid, Hint>& hints, const ProcEvent& event) {
+  auto& hint = hints.try_emplace(event.pid, Hint{HintKind::thread, "", event.pid, "", event.at})
+                   .first->second;
+  hint.at = std::max(hint.at, event.at);
+  hint.tids.push_back(event.tid);
 }
 
 }  // namespace
@@ -106,29 +112,26 @@ Heard ProcessWatch::on_events() {
   for (const auto& event : events)
     if (event.kind == ProcEvent::Kind::thread) flood_.add(event.pid, now);
   if (flood_.flood() && !tight_) tighten();
-  // A program that starts many threads at once is one hint, not many, and as young as the last.
-  std::sort(events.begin(), events.end());
-  const auto one_hint = std::unique(events.rbegin(), events.rend(), same_but_time);
-  events.erase(events.begin(), one_hint.base());
-  std::vector<Pid> executed;
-  for (const auto& event : events) {
-    if (event.kind == ProcEvent::Kind::exec)
-      executed.push_back(event.pid);
-    else if (on_event(event))
-      heard = Heard::news;
-  }
-  if (on_execs(executed)) heard = Heard::news;
-  return heard;
+  return pass_on(events) ? Heard::news : heard;
 }
 
-bool ProcessWatch::on_event(const ProcEvent& event) {
-  if (event.kind == ProcEvent::Kind::listening) {
-    on_answer(event.code);
-    return true;
+bool ProcessWatch::pass_on(const std::vector<ProcEvent>& events) {
+  bool any = false;
+  std::map<Pid, Hint> threads;
+  std::set<Pid> executed;
+  for (const auto& event : events) {
+    if (event.kind == ProcEvent::Kind::exec) {
+      executed.insert(event.pid);
+    } else if (event.kind == ProcEvent::Kind::listening) {
+      on_answer(event.code);
+      any = true;
+    } else if (watched_.contains(event.pid)) {
+      add(threads, event);
+    }
   }
-  if (!watched_.contains(event.pid)) return false;
-  sink_({HintKind::thread, "", event.pid, "", event.at});
-  return true;
+  for (const auto& [pid, hint] : threads) sink_(hint);
+  const bool concerned = on_execs({executed.begin(), executed.end()});
+  return any || concerned || !threads.empty();
 }
 
 /// Of whom nothing can be read it is as if the event had been lost.

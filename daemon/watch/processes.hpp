@@ -51,7 +51,7 @@ class ProcessWatch final {
   [[nodiscard]] Heard on_events();
   [[nodiscard]] Heard read_events(std::vector<ProcEvent>& events);
   /// Whether it concerns somebody.
-  bool on_event(const ProcEvent& event);
+  bool pass_on(const std::vector<ProcEvent>& events);
   bool on_execs(const std::vector<Pid>& pids);
   void on_answer(int code);
   [[nodiscard]] bool interesting(Pid pid, const TaskName& name) const;

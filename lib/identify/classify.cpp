@@ -112,15 +112,16 @@ Thread classify_vmm_thread(Hypervisor hypervisor, const ThreadFacts& facts, cons
 }
 
 std::vector<Thread> classify_vmm(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,
-                                 const KvmVcpus& kvm) {
+                                 const KvmVcpus& kvm, bool vcpu_known) {
   std::set<Pid> kvm_tids;
   for (const auto& [vcpu, tid] : kvm.tid_of) kvm_tids.insert(tid);  // 0, not run yet, is nobody's
   std::vector<Thread> out;
   out.reserve(threads.size());
   for (const auto& facts : threads)
     out.push_back(classify_vmm_thread(hypervisor, facts, kvm, kvm_tids));
-  const bool any_vcpu = std::any_of(out.begin(), out.end(),
-                                    [](const Thread& t) { return t.cls == ThreadClass::vcpu; });
+  const bool any_vcpu = vcpu_known || std::any_of(out.begin(), out.end(), [](const Thread& t) {
+                          return t.cls == ThreadClass::vcpu;
+                        });
   // Without a known vCPU all stay together: an I/O thread in a group of its own would weigh as much
   // as all vCPUs, which sit unrecognised among the others.
   if (!any_vcpu)
@@ -138,9 +139,11 @@ ThreadClass class_by_role(ProcessRole role, const ThreadFacts& facts) {
 }  // namespace
 
 std::vector<Thread> classify(ProcessRole role, Hypervisor hypervisor,
-                             const std::vector<ThreadFacts>& threads, const KvmVcpus& kvm) {
+                             const std::vector<ThreadFacts>& threads, const KvmVcpus& kvm,
+                             bool vcpu_known) {
   const bool vmm_inside = role == ProcessRole::shim && hypervisor == Hypervisor::dragonball;
-  if (role == ProcessRole::vmm || vmm_inside) return classify_vmm(hypervisor, threads, kvm);
+  if (role == ProcessRole::vmm || vmm_inside)
+    return classify_vmm(hypervisor, threads, kvm, vcpu_known);
   std::vector<Thread> out;
   out.reserve(threads.size());
   for (const auto& facts : threads)
@@ -164,8 +167,9 @@ bool vcpus_missing(const std::vector<Thread>& threads, const KvmVcpus& kvm) {
   return static_cast<std::size_t>(found) < kvm.tid_of.size() + kvm.silent;
 }
 
-bool hints_tell(Hypervisor hypervisor, const ThreadFacts& thread) {
-  return !named_vcpu(hypervisor, thread.comm) && !kernel_made(thread.comm);
+VcpuHints hints_that_tell(Hypervisor hypervisor, const ThreadFacts& thread, const KvmVcpus& kvm) {
+  if (named_vcpu(hypervisor, thread.comm) || kernel_made(thread.comm)) return {};
+  return {kvm.tid_of.empty(), hypervisor == Hypervisor::qemu};
 }
 
 bool hints_tell_more(Hypervisor hypervisor, const std::vector<ThreadFacts>& threads,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "model/ids.hpp"
@@ -32,6 +33,7 @@ struct Hint {
   Pid pid = 0;
   std::string problem = {};     ///< job: why it was not done, in systemd's words; "" = it was
   Instant at = Instant::max();  ///< thread: when the last of it happened; max: nobody knows
+  std::vector<Pid> tids = {};   ///< thread: which; none: it may be any, or a vCPU
   bool operator==(const Hint&) const = default;
 };
 

@@ -46,6 +46,13 @@ struct ThreadFacts {
   bool operator==(const ThreadFacts&) const = default;
 };
 
+/// Value: what of a thread, beside its stat, is to be read because it may tell a vCPU.
+struct VcpuHints {
+  bool syscall = false;  ///< ThreadFacts::in_vcpu_ioctl
+  bool signals = false;  ///< ThreadFacts::blocked_signals
+  bool operator==(const VcpuHints&) const = default;
+};
+
 /// Value: what KVM's debugfs says of one VM: tid of each vCPU, 0 = has not run yet.
 struct KvmVcpus {
   std::map<std::uint32_t, Pid> tid_of;

@@ -170,6 +170,15 @@ void take_in(Process& process, const std::vector<ThreadFacts>& threads, const Kv
   observed.vcpus_missing = vcpus_missing(process.threads, vcpus);
 }
 
+/// What KVM and, where that is not all, the threads themselves tell.
+Result<KvmVcpus> all_vcpus_of(ProcView& proc, const Process& process,
+                              std::vector<ThreadFacts>& threads) {
+  if (!runs_vm(process.role, process.hypervisor)) return KvmVcpus{};
+  auto vcpus = vcpus_of(proc, process.facts.key, threads);
+  if (vcpus) ask_for_hints(proc, process, *vcpus, threads);
+  return vcpus;
+}
+
 /// False: the process has ended.
 bool add_threads(ProcView& proc, const Config& config, Process& process, Observed& observed) {
   const auto& key = process.facts.key;
@@ -188,7 +197,8 @@ bool add_threads(ProcView& proc, const Config& config, Process& process, Observe
     return true;
   }
   const auto& unknown = process.facts.args_unknown;  // and with it which hypervisor this is
-  auto vcpus = unknown.empty() ? vcpus_of(proc, process, *threads) : fail(EAGAIN, "{}", unknown);
+  auto vcpus =
+      unknown.empty() ? all_vcpus_of(proc, process, *threads) : fail(EAGAIN, "{}", unknown);
   if (!vcpus) {  // no thread is taken from where it is: the leader alone tells where they are
     if (unknown.empty()) observed.unread_processes.push_back(vcpus.error().text);
     threads->resize(1);
@@ -203,27 +213,32 @@ bool proven(const std::vector<Process>& processes, const TaskKey& key) {
                      [&](const Process& process) { return process.facts.key == key; });
 }
 
-void mark_hints(ProcView& proc, const Process& process, std::vector<ThreadFacts>& threads) {
-  proc.mark_vcpu_hints(process.facts.key.pid, threads, [&](const ThreadFacts& thread) {
-    return hints_tell(process.hypervisor, thread);
-  });
+/// As it was seen; nullptr: it was not.
+template <class Same>
+const ThreadFacts* known(const Process& process, Same same) {
+  const auto found = std::find_if(process.threads.begin(), process.threads.end(),
+                                  [&](const Thread& thread) { return same(thread.facts.key); });
+  return found == process.threads.end() ? nullptr : &found->facts;
 }
 
 /// Those that were known stand where they stood. nullopt: one cannot be read, or the process has
 /// ended.
 std::optional<std::vector<ThreadFacts>> with_groups(ProcView& proc, const Process& process,
-                                                    const std::vector<ThreadFacts>& read,
+                                                    const ThreadsRead::OfOne& read,
                                                     const Host& host) {
   const auto& key = process.facts.key;
   std::vector<ThreadFacts> found;
-  for (const auto& thread : read) {
-    const auto known =
-        std::find_if(process.threads.begin(), process.threads.end(),
-                     [&](const Thread& before) { return before.facts.key == thread.key; });
-    if (known != process.threads.end()) {
+  for (const Pid tid : read.others) {
+    const auto* before = known(process, [&](const TaskKey& one) { return one.pid == tid; });
+    if (before == nullptr) return std::nullopt;
+    found.push_back(*before);
+  }
+  for (const auto& thread : read.threads) {
+    if (const auto* before =
+            known(process, [&](const TaskKey& one) { return one == thread.key; })) {
       auto& facts = found.emplace_back(thread);
-      facts.groups = known->facts.groups;
-      facts.cpu_ticks = known->facts.cpu_ticks;
+      facts.groups = before->groups;
+      facts.cpu_ticks = before->cpu_ticks;
       continue;
     }
     auto facts = proc.thread(key.pid, thread.key.pid, host);
@@ -232,10 +247,11 @@ std::optional<std::vector<ThreadFacts>> with_groups(ProcView& proc, const Proces
     else if (!facts && !errnos::no_task(facts.error().code))
       return std::nullopt;
   }
-  const auto leader = std::find_if(found.begin(), found.end(),
-                                   [&](const ThreadFacts& one) { return one.key == key; });
-  if (leader == found.end()) return std::nullopt;
-  std::rotate(found.begin(), leader, leader + 1);
+  // As a look lists them: the leader first, then by their ids.
+  std::sort(found.begin(), found.end(), [&](const ThreadFacts& a, const ThreadFacts& b) {
+    return std::pair(a.key != key, a.key.pid) < std::pair(b.key != key, b.key.pid);
+  });
+  if (found.empty() || found.front().key != key) return std::nullopt;
   return found;
 }
 
@@ -273,14 +289,19 @@ void add_kernel_workers(ProcView& proc, const Config& config, const std::vector<
 
 }  // namespace
 
-Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
-                          std::vector<ThreadFacts>& threads) {
-  if (!runs_vm(process.role, process.hypervisor)) return KvmVcpus{};
-  auto vcpus = proc.kvm_vcpus(process.facts.key, threads);
-  if (!vcpus && !errnos::no_task(vcpus.error().code)) return vcpus;
-  if (!vcpus || hints_tell_more(process.hypervisor, threads, *vcpus))
-    mark_hints(proc, process, threads);
-  return vcpus ? std::move(*vcpus) : KvmVcpus{};
+Result<KvmVcpus> vcpus_of(ProcView& proc, const TaskKey& vmm,
+                          const std::vector<ThreadFacts>& threads) {
+  auto vcpus = proc.kvm_vcpus(vmm, threads);
+  if (!vcpus && errnos::no_task(vcpus.error().code)) return KvmVcpus{};
+  return vcpus;
+}
+
+void ask_for_hints(ProcView& proc, const Process& process, const KvmVcpus& vcpus,
+                   std::vector<ThreadFacts>& threads) {
+  if (!hints_tell_more(process.hypervisor, threads, vcpus)) return;
+  proc.mark_vcpu_hints(process.facts.key.pid, threads, [&](const ThreadFacts& thread) {
+    return hints_that_tell(process.hypervisor, thread, vcpus);
+  });
 }
 
 void observe_processes(ProcView& proc, const Config& config, const Record& record,
@@ -308,10 +329,9 @@ bool observe_threads(ProcView& proc, const Observed& last, const ThreadsRead& re
     const bool vm = runs_vm(process.role, process.hypervisor);
     if (one == read.processes.end() && vm) return false;
     if (one == read.processes.end()) continue;
-    auto threads = with_groups(proc, process, one->threads, observed.host);
+    auto threads = with_groups(proc, process, *one, observed.host);
     if (!threads) return false;
-    if (vm && hints_tell_more(process.hypervisor, *threads, one->vcpus))
-      mark_hints(proc, process, *threads);
+    if (vm) ask_for_hints(proc, process, one->vcpus, *threads);
     take_in(process, *threads, one->vcpus, observed);
     ++taken;
   }

@@ -23,9 +23,13 @@ void observe_processes(ProcView& proc, const Config& config, const Record& recor
 [[nodiscard]] bool observe_threads(ProcView& proc, const Observed& last, const ThreadsRead& read,
                                    Observed& observed);
 
-/// KVM's word for a VMM. Where its threads can tell more than KVM and their names, they are asked
+/// KVM's word; empty where it has none.
+[[nodiscard]] Result<KvmVcpus> vcpus_of(ProcView& proc, const TaskKey& vmm,
+                                        const std::vector<ThreadFacts>& threads);
+
+/// Where the threads of one that runs a VM can tell more than KVM and their names, they are asked
 /// for hints of their own.
-[[nodiscard]] Result<KvmVcpus> vcpus_of(ProcView& proc, const Process& process,
-                                        std::vector<ThreadFacts>& threads);
+void ask_for_hints(ProcView& proc, const Process& process, const KvmVcpus& vcpus,
+                   std::vector<ThreadFacts>& threads);
 
 }  // namespace kcg

@@ -28,6 +28,7 @@ struct ThreadsRead {
   struct OfOne {
     TaskKey process;
     std::vector<ThreadFacts> threads;  ///< without their groups
+    std::vector<Pid> others;           ///< tids of those that live, and are as they were
     KvmVcpus vcpus;
   };
   Instant since{0};  ///< what happened to threads before this was seen

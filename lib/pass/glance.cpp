@@ -19,11 +19,10 @@ namespace {
 
 bool by_key(const ThreadSeen& a, const ThreadSeen& b) { return a.key < b.key; }
 
-void note(ProcessSeen& seen, const std::vector<Thread>& threads) {
-  seen.threads.clear();
+void add(std::vector<ThreadSeen>& seen, Hypervisor hypervisor, const std::vector<Thread>& threads) {
   for (const auto& [facts, cls, by] : threads)
-    seen.threads.push_back({facts.key, cls, by, named_vcpu(seen.hypervisor, facts.comm)});
-  std::sort(seen.threads.begin(), seen.threads.end(), by_key);
+    seen.push_back({facts.key, cls, by, named_vcpu(hypervisor, facts.comm)});
+  std::sort(seen.begin(), seen.end(), by_key);
 }
 
 ProcessSeen seen_of(const Process& process, Instant since) {
@@ -31,7 +30,7 @@ ProcessSeen seen_of(const Process& process, Instant since) {
   seen.key = process.facts.key;
   seen.role = process.role;
   seen.hypervisor = process.hypervisor;
-  note(seen, process.threads);
+  add(seen.threads, process.hypervisor, process.threads);
   // What was read of a large one ahead may be older.
   if (process.threads.size() <= kMostGlanced / 2) seen.since = since;
   return seen;
@@ -40,62 +39,115 @@ ProcessSeen seen_of(const Process& process, Instant since) {
 /// How many of them there are decides weights.
 bool weighs(ThreadClass cls) { return cls == ThreadClass::vcpu || cls == ThreadClass::io; }
 
+const ThreadSeen* find(const std::vector<ThreadSeen>& threads, const TaskKey& key) {
+  const auto found = std::lower_bound(threads.begin(), threads.end(), ThreadSeen{key}, by_key);
+  return found != threads.end() && found->key == key ? &*found : nullptr;
+}
+
+/// Whoever has this number now.
+const ThreadSeen* find(const std::vector<ThreadSeen>& threads, Pid tid) {
+  const auto found = std::lower_bound(threads.begin(), threads.end(), ThreadSeen{{tid, 0}}, by_key);
+  return found != threads.end() && found->key.pid == tid ? &*found : nullptr;
+}
+
 /// One process, now.
 class Eye final {
  public:
-  /// `kvm_tells`: of each vCPU that the VMM may get.
-  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen, bool kvm_tells)
-      : proc_(proc), host_(host), most_(most), seen_(seen), kvm_tells_(kvm_tells) {
+  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen)
+      : proc_(proc), host_(host), most_(most), seen_(seen) {
     process_.facts.key = seen.key;
     process_.role = seen.role;
     process_.hypervisor = seen.hypervisor;
   }
 
-  /// False: not readable.
-  [[nodiscard]] bool look() {
+  /// `kvm_tells`: of each vCPU that the VMM may get. False: not readable.
+  [[nodiscard]] bool look(bool kvm_tells) {
     const auto tids = proc_.tids(pid());
     if (!tids || tids->size() > most_) return false;
     std::vector<ThreadFacts> threads(tids->size());
     for (std::size_t i = 0; i < threads.size(); ++i) threads[i].key.pid = (*tids)[i];
-    auto vcpus = proc_vcpus(threads);
+    auto vcpus = seen_.runs_vm() ? vcpus_of(proc_, seen_.key, threads) : KvmVcpus{};
     if (!vcpus || !read(threads)) return false;
-    // Asked with all that a look knows of them, which is little where KVM tells all.
-    if (asks_threads(*vcpus)) vcpus = vcpus_of(proc_, process_, threads);
+    if (asks_threads(*vcpus, kvm_tells)) ask_for_hints(proc_, process_, *vcpus, threads);
+    const auto classified = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
+    vm_ = {!vcpus->directory.empty(), incomplete(*vcpus),
+           seen_.role == ProcessRole::vmm && vcpus_missing(classified, *vcpus)};
+    add(threads_, seen_.hypervisor, classified);
+    all_as_seen_ = are_as_seen();
+    read_ = {seen_.key, std::move(threads), {}, *std::move(vcpus)};
+    return has_leader();
+  }
+
+  /// The others are as they were; KVM is asked where it did not know all (`vm`), or what was seen
+  /// has changed. False: not readable.
+  [[nodiscard]] bool look_at(const StirredThreads& stirred, const VmSeen& vm) {
+    const auto tids = proc_.tids(pid());
+    if (!tids || tids->size() > most_) return false;
+    std::vector<ThreadFacts> threads;
+    for (const Pid tid : *tids) {
+      const auto* known = find(seen_.threads, tid);
+      if (known == nullptr || stirred.contains(tid)) {
+        threads.emplace_back().key.pid = tid;
+      } else {
+        threads_.push_back(*known);
+        read_.others.push_back(tid);
+      }
+    }
+    auto vcpus = vm.incomplete ? vcpus_of(proc_, seen_.key, {}) : known_vcpus();
+    if (!vcpus || !read(threads)) return false;
+    const bool confirmed = take_in(*vcpus);
+    add(threads_, seen_.hypervisor,
+        classify(seen_.role, seen_.hypervisor, threads, *vcpus, count_vcpus() > 0));
+    vm_ = {vm.kvm_knows, incomplete(*vcpus), count_vcpus() < vcpus->tid_of.size() + vcpus->silent};
+    all_as_seen_ = confirmed && vm_ == vm && are_as_seen();
+    if (!all_as_seen_ && !vm.incomplete) vcpus = vcpus_of(proc_, seen_.key, {});
     if (!vcpus) return false;
-    incomplete_ = incomplete(*vcpus);
-    threads_ = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
-    missing_ = seen_.role == ProcessRole::vmm && vcpus_missing(threads_, *vcpus);
-    read_ = {seen_.key, std::move(threads), *std::move(vcpus)};
-    return true;
+    read_ = {seen_.key, std::move(threads), std::move(read_.others), *std::move(vcpus)};
+    return has_leader();
   }
 
-  [[nodiscard]] bool all_as_seen() {
-    return std::all_of(threads_.begin(), threads_.end(),
-                       [this](const Thread& thread) { return as_seen(thread); }) &&
-           !one_that_weighs_ended();
-  }
-
-  [[nodiscard]] const std::vector<Thread>& threads() const { return threads_; }
+  [[nodiscard]] bool all_as_seen() const { return all_as_seen_; }
+  [[nodiscard]] const std::vector<ThreadSeen>& threads() const { return threads_; }
   [[nodiscard]] ThreadsRead::OfOne take() { return std::move(read_); }
-  [[nodiscard]] bool kvm_incomplete() const { return incomplete_; }
-  [[nodiscard]] bool lacks_vcpus() const { return missing_; }
+  [[nodiscard]] const VmSeen& vm() const { return vm_; }
 
  private:
   [[nodiscard]] Pid pid() const { return seen_.key.pid; }
-  [[nodiscard]] bool runs_vm() const { return seen_.runs_vm(); }
-  [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus) const {
+  /// Else it is another process.
+  [[nodiscard]] bool has_leader() const { return find(threads_, seen_.key) != nullptr; }
+  [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus, bool kvm_tells) const {
     const bool none = vcpus.tid_of.empty();
-    return runs_vm() && (none ? !kvm_tells_ || vcpus.silent > 0 : incomplete(vcpus));
+    return seen_.runs_vm() && (none ? !kvm_tells || vcpus.silent > 0 : incomplete(vcpus));
   }
 
-  [[nodiscard]] Result<KvmVcpus> proc_vcpus(const std::vector<ThreadFacts>& threads) {
-    if (!runs_vm()) return KvmVcpus{};
-    auto vcpus = proc_.kvm_vcpus(seen_.key, threads);
-    if (!vcpus && errnos::no_task(vcpus.error().code)) return KvmVcpus{};
+  /// What KVM said, as far as it named threads.
+  [[nodiscard]] Result<KvmVcpus> known_vcpus() const {
+    KvmVcpus vcpus;
+    for (const auto& thread : seen_.threads)
+      if (thread.by == ClassSource::kvm)
+        vcpus.tid_of[static_cast<std::uint32_t>(vcpus.tid_of.size())] = thread.key.pid;
     return vcpus;
   }
 
-  /// What tells of them without their groups. False: unreadable, or another process.
+  /// Of threads that are not read KVM may confirm that they are vCPUs. False: it says else.
+  [[nodiscard]] bool take_in(const KvmVcpus& vcpus) {
+    std::set<Pid> run;
+    for (const auto& [number, tid] : vcpus.tid_of) run.insert(tid);
+    for (auto& thread : threads_) {
+      const bool runs = run.contains(thread.key.pid);
+      if (runs ? thread.cls != ThreadClass::vcpu : thread.by == ClassSource::kvm) return false;
+      if (runs) thread.by = ClassSource::kvm;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::size_t count_vcpus() const {
+    return static_cast<std::size_t>(
+        std::count_if(threads_.begin(), threads_.end(),
+                      [](const auto& thread) { return thread.cls == ThreadClass::vcpu; }));
+  }
+
+  /// What tells of them without their groups; who has ended is left out. False: unreadable.
   [[nodiscard]] bool read(std::vector<ThreadFacts>& threads) {
     std::vector<ThreadFacts> living;
     for (auto& thread : threads) {
@@ -108,50 +160,48 @@ class Eye final {
       living.push_back(std::move(thread));
     }
     threads = std::move(living);
-    return std::any_of(threads.begin(), threads.end(),
-                       [this](const ThreadFacts& thread) { return thread.key == seen_.key; });
+    return true;
+  }
+
+  [[nodiscard]] bool are_as_seen() {
+    return !one_that_weighs_ended() &&
+           std::all_of(threads_.begin(), threads_.end(),
+                       [this](const ThreadSeen& thread) { return as_seen(thread); });
   }
 
   [[nodiscard]] bool one_that_weighs_ended() const {
     return std::any_of(seen_.threads.begin(), seen_.threads.end(), [this](const ThreadSeen& seen) {
-      return weighs(seen.cls) &&
-             std::none_of(threads_.begin(), threads_.end(),
-                          [&](const Thread& thread) { return thread.facts.key == seen.key; });
+      return weighs(seen.cls) && find(threads_, seen.key) == nullptr;
     });
   }
 
   /// A known one has the class that it had; a new one was born where the leader is, and belongs
   /// there.
-  [[nodiscard]] bool as_seen(const Thread& thread) {
-    const ThreadSeen wanted{thread.facts.key, thread.cls, thread.by};
-    const auto known = std::lower_bound(seen_.threads.begin(), seen_.threads.end(), wanted, by_key);
-    if (known != seen_.threads.end() && known->key == wanted.key) return known->cls == wanted.cls;
-    if (weighs(wanted.cls)) return false;
-    const ThreadSeen leader{seen_.key};
-    const auto first = std::lower_bound(seen_.threads.begin(), seen_.threads.end(), leader, by_key);
-    if (first == seen_.threads.end() || first->key != seen_.key || first->cls != wanted.cls)
-      return false;
-    if (leaders_groups_.empty()) {
-      const auto facts = proc_.thread(pid(), pid(), host_);
-      if (!facts) return false;
-      leaders_groups_ = facts->groups;
-    }
-    const auto facts = proc_.thread(pid(), wanted.key.pid, host_);
-    return facts && facts->key == wanted.key && facts->groups == leaders_groups_;
+  [[nodiscard]] bool as_seen(const ThreadSeen& thread) {
+    if (const auto* known = find(seen_.threads, thread.key)) return known->cls == thread.cls;
+    if (weighs(thread.cls)) return false;
+    const auto* leader = find(seen_.threads, seen_.key);
+    if (leader == nullptr || leader->cls != thread.cls) return false;
+    if (!leaders_groups_) leaders_groups_ = proc_.groups(pid(), host_);
+    const auto groups = proc_.groups(thread.key.pid, host_);
+    return *leaders_groups_ && groups && *groups == **leaders_groups_;
   }
 
   ProcView& proc_;
   const Host& host_;
   std::size_t most_;
   const ProcessSeen& seen_;
-  bool kvm_tells_;
   Process process_;
-  std::vector<Thread> threads_;
+  std::vector<ThreadSeen> threads_;  ///< ascending by key
   ThreadsRead::OfOne read_;
-  std::vector<std::string> leaders_groups_;
-  bool incomplete_ = false;
-  bool missing_ = false;
+  std::optional<Result<std::vector<std::string>>> leaders_groups_;
+  VmSeen vm_;
+  bool all_as_seen_ = false;
 };
+
+VmSeen either(const VmSeen& a, const VmSeen& b) {
+  return {a.kvm_knows || b.kvm_knows, a.incomplete || b.incomplete, a.missing || b.missing};
+}
 
 /// A VMM that runs its VM by something else is asked like one whose vCPUs nobody tells when it is
 /// not young any more.
@@ -160,42 +210,58 @@ bool is_young(const ProcessSeen& process, Instant now) {
   return now - born < std::chrono::milliseconds(kYoungMs);
 }
 
+/// Those that stirred, of a VMM where whatever becomes of threads and vCPUs is told: those of whom
+/// nothing was told are as they were, and where there is a thread for each vCPU nobody who is born
+/// is one before KVM tells of a further one. That a vCPU runs is told to nobody, and KVM is asked.
+/// nullptr: all.
+const StirredThreads* whom_to_look_at(const Glance& glance, const ProcessSeen& process, bool young,
+                                      const StirredThreads* stirred) {
+  static const StirredThreads none;
+  const bool told = glance.told.threads && glance.told.vcpus;
+  const bool knows_vcpus = glance.vm.kvm_knows ? !glance.vm.missing : young;
+  if (!told || process.role != ProcessRole::vmm || !knows_vcpus) return nullptr;
+  if (stirred == nullptr) return glance.vm.incomplete ? &none : nullptr;
+  return stirred->may_be_any() ? nullptr : stirred;
+}
+
 /// Threads of VMMs, and of processes in `stirred`; new ones are noted. Those that could be read are
 /// in `read`, or none.
 bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
-                 const std::set<Pid>& stirred, const Told& told, ThreadsRead& read) {
+                 const Stirred& stirred, const Told& told, ThreadsRead& read) {
   bool as_seen = true;
-  bool incomplete = false;
-  bool missing = false;
+  VmSeen vm;
   const auto now = world.clock.now();
   const auto most = std::min<std::size_t>(kMostGlanced, config.limits.max_threads_per_sandbox);
   for (auto& process : glance.processes) {
-    const bool vmm = process.role == ProcessRole::vmm;
-    if (!vmm && !stirred.contains(process.key.pid)) continue;
-    const bool kvm_tells = told.vcpus && told.threads && is_young(process, now);
-    Eye eye(world.proc, world.tree.host(), most, process, kvm_tells);
-    if (!eye.look()) {
+    const auto heard = stirred.find(process.key.pid);
+    const bool stirs = heard != stirred.end();
+    if (process.role != ProcessRole::vmm && !stirs) continue;
+    const bool young = is_young(process, now);
+    const auto* threads = whom_to_look_at(glance, process, young, stirs ? &heard->second : nullptr);
+    Eye eye(world.proc, world.tree.host(), most, process);
+    const bool readable = threads == nullptr ? eye.look(told.vcpus && told.threads && young)
+                                             : eye.look_at(*threads, glance.vm);
+    if (!readable) {
       read.processes.clear();
       return false;
     }
-    if (eye.all_as_seen()) {
-      note(process, eye.threads());
-      process.since = now;
-    } else {
+    vm = either(vm, eye.vm());
+    if (!eye.all_as_seen()) {
       as_seen = false;
+    } else {
+      process.threads = eye.threads();
+      if (threads == nullptr) process.since = now;
     }
     read.processes.push_back(eye.take());
-    incomplete = incomplete || eye.kvm_incomplete();
-    missing = missing || eye.lacks_vcpus();
   }
-  glance.vcpus_missing = missing;
-  return as_seen && incomplete == glance.kvm_incomplete;
+  const bool waited = std::exchange(glance.vm, vm).incomplete;
+  return as_seen && vm.incomplete == waited;
 }
 
 UnnamedThreads unnamed_of(const Glance& glance) {
   UnnamedThreads found;
-  found.kvm_incomplete = glance.kvm_incomplete;
-  found.vcpus_missing = glance.vcpus_missing;
+  found.kvm_incomplete = glance.vm.incomplete;
+  found.vcpus_missing = glance.vm.missing;
   found.told = glance.told;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
@@ -232,8 +298,7 @@ std::optional<Glance> glance_after(const PassResult& result, const Clock& clock)
   const bool settled = want.act && last.report.done() == last.plan.steps.size();
   if (!settled || observed.gone || observed.unread() || observed.pending) return std::nullopt;
   Glance glance;
-  glance.kvm_incomplete = observed.kvm_incomplete;
-  glance.vcpus_missing = observed.vcpus_missing;
+  glance.vm = {!observed.kvm_directory.empty(), observed.kvm_incomplete, observed.vcpus_missing};
   glance.told = observed.told;
   glance.look_at = result.follow_up.look_at;
   glance.confirm_at = result.follow_up.confirm_at;
@@ -258,7 +323,7 @@ std::optional<Instant> take_over(const Glance& before, std::optional<Glance>& no
 }
 
 Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
-                        const std::set<Pid>& stirred, const Told& told, Record& record) {
+                        const Stirred& stirred, const Told& told, Record& record) {
   const auto now = world.clock.now();
   glance.told = {glance.told.threads && told.threads, glance.told.vcpus && told.vcpus};
   if (!stirred.empty() || !unnamed_of(glance).all_told()) {

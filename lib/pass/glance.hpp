@@ -10,9 +10,9 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <vector>
 
+#include "model/stirred.hpp"
 #include "pass/pass.hpp"
 
 namespace kcg {
@@ -35,11 +35,18 @@ struct ProcessSeen {
   [[nodiscard]] bool runs_vm() const { return kcg::runs_vm(role, hypervisor); }
 };
 
+/// Value: what is known of the VM beside its threads.
+struct VmSeen {
+  bool kvm_knows = false;   ///< this VM
+  bool incomplete = false;  ///< and a vCPU of it whose thread it does not know yet
+  bool missing = false;     ///< and we neither
+  bool operator==(const VmSeen&) const = default;
+};
+
 /// Value: a sandbox that was found as it should be.
 struct Glance {
   std::vector<ProcessSeen> processes;
-  bool kvm_incomplete = false;
-  bool vcpus_missing = false;
+  VmSeen vm;
   Told told;  ///< since before its threads were read
   Plan warm;  ///< see plan/warm.hpp; done at each glance until warm_until
   Instant warm_until{0};
@@ -77,7 +84,6 @@ struct Glanced {
 /// now. New threads that are where they belong are noted in `glance`, and in `record` as threads
 /// that nothing names.
 [[nodiscard]] Glanced look_at_threads(const PassWorld& world, const Config& config, Glance& glance,
-                                      const std::set<Pid>& stirred, const Told& told,
-                                      Record& record);
+                                      const Stirred& stirred, const Told& told, Record& record);
 
 }  // namespace kcg

@@ -142,13 +142,14 @@ std::optional<ProcEvent> decode(const std::byte* data, std::size_t size, const S
   switch (static_cast<std::uint32_t>(event.what)) {
     case kNone:
       if (message.ack != own_mark() + 1) return std::nullopt;
-      return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err), at};
+      return ProcEvent{ProcEvent::Kind::listening, 0, static_cast<int>(facts.ack.err), at, 0};
     case kExec:
-      return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0, at};
+      return ProcEvent{ProcEvent::Kind::exec, facts.exec.process_tgid, 0, at, 0};
     case kComm:
-      return ProcEvent{ProcEvent::Kind::thread, facts.comm.process_tgid, 0, at};
+      return ProcEvent{ProcEvent::Kind::thread, facts.comm.process_tgid, 0, at,
+                       facts.comm.process_pid};
     case kFork:
-      return ProcEvent{ProcEvent::Kind::thread, facts.fork.child_tgid, 0, at};
+      return ProcEvent{ProcEvent::Kind::thread, facts.fork.child_tgid, 0, at, facts.fork.child_pid};
     default:
       return std::nullopt;
   }

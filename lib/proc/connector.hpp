@@ -24,13 +24,14 @@ struct ProcEvent {
   enum class Kind : std::uint8_t {
     listening,  ///< the kernel's answer to our request; `code` is an errno, 0 = events follow
     exec,       ///< `pid` executed a program
-    thread,     ///< process `pid` has a new thread, or one of its threads named itself
+    thread,     ///< process `pid` has a new thread `tid`, or its thread `tid` named itself
   };
   Kind kind = Kind::exec;
   Pid pid = 0;
   int code = 0;
   Instant at{0};  ///< when it happened, rather too late than too early
-  auto operator<=>(const ProcEvent&) const = default;
+  Pid tid = 0;
+  bool operator==(const ProcEvent&) const = default;
 };
 
 /// Value: what one read gave.

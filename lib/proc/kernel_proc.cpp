@@ -293,12 +293,12 @@ Result<ThreadFacts> KernelProc::thread(Pid pid, Pid tid, const Host& host) {
 }
 
 void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
-                                 const std::function<bool(const ThreadFacts&)>& wanted) {
+                                 const std::function<VcpuHints(const ThreadFacts&)>& wanted) {
   const auto process = root_.dir(std::to_string(pid));
   if (!process) return;
   ahead_.hinted(pid);
   for (auto& thread : threads)
-    if (!thread.blocked_signals && wanted(thread)) mark_hints(*process, thread);
+    if (!thread.blocked_signals) mark_hints(*process, wanted(thread), thread);
 }
 
 bool KernelProc::read_ahead(const TaskKey& process, const Host& host,
@@ -314,7 +314,7 @@ bool KernelProc::read_ahead(const TaskKey& process, const Host& host,
     auto facts = read_thread(*tasks, tid, host);
     auto children = children_of(*tasks, tid);
     if (!facts || !children || tid == process.pid) return std::nullopt;
-    if (hints) mark_hints(*dir, *facts);
+    if (hints) mark_hints(*dir, {true, true}, *facts);
     return ThreadAhead{std::move(*facts), std::move(*children)};
   };
   return ahead_.read(process, std::move(*tids), read, stop);

@@ -77,8 +77,9 @@ std::size_t count_threads(const Dir& proc, Pid pid) {
   return found.st_nlink - 2;
 }
 
-void mark_hints(const Dir& process, ThreadFacts& thread) {
-  thread.in_vcpu_ioctl = in_vcpu_ioctl(process, thread.key.pid);
+void mark_hints(const Dir& process, VcpuHints wanted, ThreadFacts& thread) {
+  if (wanted.syscall) thread.in_vcpu_ioctl = in_vcpu_ioctl(process, thread.key.pid);
+  if (!wanted.signals) return;
   const auto status = process.read_kernel(fmt::format("task/{}/status", thread.key.pid));
   const auto mask = status ? parse_blocked_signals(*status) : forward(status.error());
   thread.blocked_signals = mask ? std::optional(*mask) : std::nullopt;

@@ -38,7 +38,7 @@ namespace kcg {
 /// How many threads a process has; 0: not known.
 [[nodiscard]] std::size_t count_threads(const Dir& proc, Pid pid);
 
-/// Sets in_vcpu_ioctl and blocked_signals.
-void mark_hints(const Dir& process, ThreadFacts& thread);
+/// Sets what is `wanted` of in_vcpu_ioctl and blocked_signals.
+void mark_hints(const Dir& process, VcpuHints wanted, ThreadFacts& thread);
 
 }  // namespace kcg

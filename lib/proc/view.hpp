@@ -77,11 +77,11 @@ class ProcView {
   [[nodiscard]] virtual Result<std::vector<Pid>> tids(Pid pid) = 0;
   /// One thread with its groups. ESRCH: it has ended, or is none of this process.
   [[nodiscard]] virtual Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) = 0;
-  /// Sets in_vcpu_ioctl and blocked_signals of each thread that is `wanted` and was not read ahead
-  /// with them: for where kvm_vcpus() has no answer, or none yet. Not part of threads(), because it
-  /// costs more than that.
+  /// Sets in_vcpu_ioctl and blocked_signals of each thread of which they are `wanted` and that was
+  /// not read ahead with them: for where kvm_vcpus() has no answer, or none yet. Not part of
+  /// threads(), because it costs more than that.
   virtual void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
-                               const std::function<bool(const ThreadFacts&)>& wanted) = 0;
+                               const std::function<VcpuHints(const ThreadFacts&)>& wanted) = 0;
   /// Group paths of one task, one per host.hierarchies entry.
   [[nodiscard]] virtual Result<std::vector<std::string>> groups(Pid tid, const Host& host) = 0;
   /// Bytes that the process has touched and somebody is charged for, without files and hugetlbfs.

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "daemon/watch/pidfds.hpp"
@@ -25,6 +26,14 @@ namespace {
 
 class Processes : public ::testing::Test {
  protected:
+  /// In all hints about it.
+  [[nodiscard]] std::set<Pid> tids_told(Pid pid) const {
+    std::set<Pid> tids;
+    for (const auto& hint : rig_.hints())
+      if (hint.kind == HintKind::thread && hint.pid == pid)
+        tids.insert(hint.tids.begin(), hint.tids.end());
+    return tids;
+  }
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     watch_ = std::make_unique<ProcessWatch>(rig_.loop(), *proc_, rig_.sink(), rig_.tell());
@@ -98,6 +107,9 @@ TEST_F(Processes, NewThreadsOfWatchedOnesAreHeardOf) {
   watched.go();
   EXPECT_TRUE(rig_.hears(HintKind::thread, "", watched.pid()));
   EXPECT_EQ(rig_.count(HintKind::thread, "", stranger.pid()), 0);
+  const auto tids = tids_told(watched.pid());
+  EXPECT_EQ(tids.size(), 1U);
+  EXPECT_FALSE(tids.contains(watched.pid())) << "the new one";
 }
 
 TEST_F(Processes, ThreadsThatNameThemselvesAreHeardOf) {
@@ -105,6 +117,7 @@ TEST_F(Processes, ThreadsThatNameThemselvesAreHeardOf) {
   watch_->watch_process(watched.pid());
   watched.go();
   EXPECT_TRUE(rig_.hears(HintKind::thread, "", watched.pid()));
+  EXPECT_EQ(tids_told(watched.pid()), (std::set<Pid>{watched.pid()}));
 }
 
 TEST_F(Processes, LostEventsAreARescan) {
@@ -234,17 +247,23 @@ TEST(Connector, TellsWhenItHappened) {
   ASSERT_TRUE(connector) << connector.error().text;
   const SystemClock clock;
   const auto before = clock.now();
-  std::thread([] {}).join();
+  Pid thread = 0;
+  std::thread([&thread] { thread = ::gettid(); }).join();
   const auto after = clock.now();
   std::optional<Instant> at;
+  Pid born = 0;
   pollfd heard{connector->fd(), POLLIN, 0};
   while (!at) {
     ASSERT_EQ(::poll(&heard, 1, 10'000), 1) << "nothing is heard";
     const auto batch = connector->read();
     ASSERT_TRUE(batch) << batch.error().text;
     for (const auto& event : batch->events)
-      if (event.kind == ProcEvent::Kind::thread && event.pid == ::getpid()) at = event.at;
+      if (event.kind == ProcEvent::Kind::thread && event.pid == ::getpid()) {
+        at = event.at;
+        born = event.tid;
+      }
   }
+  EXPECT_EQ(born, thread);
   EXPECT_GE(*at, before);
   EXPECT_LE(*at, after + std::chrono::milliseconds(1));
 }

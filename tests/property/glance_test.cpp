@@ -5,73 +5,51 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 
 #include "layout/layout.hpp"
 #include "pass/glance.hpp"
 #include "support/allowed.hpp"
 #include "support/random_scenario.hpp"
+#include "support/thread_events.hpp"
 
 namespace kcg::test {
 namespace {
 
 constexpr std::uint64_t kCases = 300;
 
-/// One thing that a guest, or its VMM, may do.
-void happen(Random& random, SandboxWorld& world) {
-  const auto tids = world.tree.threads_of(world.vmm);
-  const Pid any = random.one_of(tids);
-  switch (random.upto(6)) {
-    case 0:
-      (void)world.proc.add_thread(world.vmm, "worker", any);
-      return;
-    case 1:
-      (void)world.proc.add_thread(world.vmm, random.chance(50) ? "IO more" : "CPU 9/KVM");
-      return;
-    case 2:
-      if (any != world.vmm) world.proc.rename(any, random.chance(50) ? "worker" : "IO named");
-      return;
-    case 3:
-      if (any != world.vmm) world.proc.exit_thread(any);
-      return;
-    case 4:
-      (void)world.plug_vcpu(random.chance(50));
-      return;
-    case 5:
-      world.proc.set_vcpu_ioctl(any);
-      return;
-    default:
-      world.clock.advance(std::chrono::milliseconds(random.upto(700)));
-  }
-}
-
+/// Also where those of whom something was told are all that it reads.
 TEST(Glance, SeesWhateverALookWouldActUpon) {
-  unsigned as_seen = 0;
+  std::map<bool, unsigned> as_seen;  // by whether nothing is told
   for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
     const auto seed = first_seed() + i;
     Random random(seed);
     SandboxWorld world(random_scenario(random));
-    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(world.scenario)));
+    const bool deaf = random.chance(50);
+    ThreadEvents events(random, world, deaf);
+    SCOPED_TRACE(fmt::format("KCG_SEED={} {}, deaf: {}", seed, describe(world.scenario), deaf));
     world.boot();
     for (int passes = 0; passes < 5; ++passes) {
       (void)world.pass();  // ignored: what it leaves to do makes no glance
       world.end_jobs();
     }
     auto glance = glance_after(world.pass().result, world.clock);
-    for (int events = 0; glance && events < 12; ++events) {
-      happen(random, world);
+    for (int count = 0; glance && count < 12; ++count) {
+      events.happen();
       if (world.tree.threads_of(world.vmm).empty()) break;
-      const auto seen =
-          look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
-                          world.scenario.config, *glance, {world.vmm}, {}, world.record);
+      const auto seen = look_at_threads(
+          {world.tree, world.proc, world.clock, world.manager, world.notes}, world.scenario.config,
+          *glance, events.told(), events.hears(), world.record);
       if (seen.as_seen) {
-        ++as_seen;
+        ++as_seen[deaf];
         EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());
       } else {
         glance = glance_after(world.pass().result, world.clock);
       }
     }
   }
-  EXPECT_GT(as_seen, 0U);
+  EXPECT_GT(as_seen[true], 0U);
+  EXPECT_GT(as_seen[false], 0U);
 }
 
 /// Somebody takes one that was moved just now, and nobody hears of it.
@@ -107,13 +85,14 @@ TEST(Glance, ConfirmsWhatALookWouldConfirm) {
     world.confirm_after = std::chrono::milliseconds(20);
     auto glance = glance_after(world.pass().result, world.clock);
     if (!glance || !glance->confirm_at) continue;
+    ThreadEvents threads(random, world, true);
     for (auto events = random.upto(3); events > 0; --events)
-      random.chance(50) ? stray(random, world, glance->moves) : happen(random, world);
+      random.chance(50) ? stray(random, world, glance->moves) : threads.happen();
     if (world.tree.threads_of(world.vmm).empty()) continue;
     world.clock.advance(*world.confirm_after);
-    const auto seen =
-        look_at_threads({world.tree, world.proc, world.clock, world.manager, world.notes},
-                        world.scenario.config, *glance, {world.vmm}, {}, world.record);
+    const auto seen = look_at_threads(
+        {world.tree, world.proc, world.clock, world.manager, world.notes}, world.scenario.config,
+        *glance, threads.told(), threads.hears(), world.record);
     if (!seen.as_seen) continue;
     ++confirmed;
     EXPECT_TRUE(world.look().plan.steps.empty()) << describe(world.look().plan.steps.front());

@@ -22,6 +22,7 @@
 #include "plan/diff.hpp"
 #include "support/allowed.hpp"
 #include "support/random_scenario.hpp"
+#include "support/thread_events.hpp"
 
 namespace kcg::test {
 namespace {
@@ -35,25 +36,6 @@ std::optional<GroupRef> one_of_ours(Random& random, const SandboxWorld& world) {
   const auto& one = random.one_of(marked);
   const auto colon = one.find(':');
   return GroupRef{one.substr(0, colon), CgroupPath::parse(one.substr(colon + 1)).value()};
-}
-
-void in_threads(Random& random, SandboxWorld& world) {
-  const auto tids = world.tree.threads_of(world.vmm);
-  if (tids.empty()) return;
-  const Pid any = random.one_of(tids);
-  switch (random.upto(3)) {
-    case 0:
-      (void)world.proc.add_thread(world.vmm, random.chance(50) ? "IO more" : "worker", any);
-      return;
-    case 1:
-      (void)world.plug_vcpu(random.chance(50));
-      return;
-    case 2:
-      if (any != world.vmm) world.proc.rename(any, "IO named");
-      return;
-    default:
-      world.clock.advance(std::chrono::milliseconds(random.upto(700)));
-  }
 }
 
 void in_groups(Random& random, SandboxWorld& world) {
@@ -94,7 +76,8 @@ std::map<std::string, std::string> weights(const GroupState& group) {
 class Seen final {
  public:
   enum class Since { long_ago, its_shim_started };
-  Seen(Random& random, Since since) : world_(random_scenario(random)) {
+  Seen(Random& random, Since since, bool deaf)
+      : world_(random_scenario(random)), events_(random, world_, deaf) {
     if (since == Since::its_shim_started) {
       world_.confirm_after = std::chrono::milliseconds(20);
       world_.start_shim();
@@ -106,6 +89,7 @@ class Seen final {
     world_.confirm_after = std::chrono::milliseconds(20);
   }
   [[nodiscard]] SandboxWorld& world() { return world_; }
+  void in_threads() { events_.happen(); }
   [[nodiscard]] bool hold() const { return last_ && last_->groups_hold; }
   /// What a glance has read of threads that are not as they were. nullopt: they are, or not all was
   /// where it belongs.
@@ -113,7 +97,7 @@ class Seen final {
     if (!glance_) return std::nullopt;
     auto& w = world_;
     auto seen = look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
-                                *glance_, {}, Told{}, w.record);
+                                *glance_, events_.told(), events_.hears(), w.record);
     if (seen.read.processes.empty()) return std::nullopt;
     return std::move(seen.read);
   }
@@ -181,6 +165,7 @@ class Seen final {
   }
 
   SandboxWorld world_;
+  ThreadEvents events_;
   std::optional<LastLook> last_;
   Instant since_{0};
   std::optional<Glance> glance_;
@@ -191,17 +176,19 @@ void in_many_worlds(const std::function<void(Random&, Seen&)>& test,
   for (std::uint64_t i = 0; i < case_count(kCases); ++i) {
     const auto seed = first_seed() + i;
     Random random(seed);
-    Seen seen(random, since);
-    SCOPED_TRACE(fmt::format("KCG_SEED={} {}", seed, describe(seen.world().scenario)));
+    const bool deaf = random.chance(50);
+    Seen seen(random, since, deaf);
+    SCOPED_TRACE(
+        fmt::format("KCG_SEED={} {}, deaf: {}", seed, describe(seen.world().scenario), deaf));
     test(random, seen);
   }
 }
 
 TEST(SeenGroups, AreTakenForWhatTheyAre) {
   unsigned parts = 0;
-  in_many_worlds([&](Random& random, Seen& seen) {
+  in_many_worlds([&](Random&, Seen& seen) {
     for (int events = 0; events < 10; ++events) {
-      in_threads(random, seen.world());
+      seen.in_threads();
       if (!seen.hold()) {
         seen.whole();
         continue;
@@ -216,9 +203,9 @@ TEST(SeenGroups, AreTakenForWhatTheyAre) {
 /// A look at threads alone decides what a whole one would.
 TEST(SeenGroups, AndProcessesAreTakenForWhatTheyAre) {
   unsigned parts = 0;
-  in_many_worlds([&](Random& random, Seen& seen) {
+  in_many_worlds([&](Random&, Seen& seen) {
     for (int events = 0; events < 10; ++events) {
-      in_threads(random, seen.world());
+      seen.in_threads();
       const auto threads = seen.hold() ? seen.other_threads() : std::nullopt;
       if (!threads) {
         seen.whole();
@@ -254,7 +241,7 @@ TEST(SeenGroups, AreShownAsTheyWereLeft) {
   in_many_worlds([&](Random& random, Seen& seen) {
     auto& world = seen.world();
     for (int events = 0; events < 10; ++events) {
-      random.chance(60) ? in_threads(random, world) : in_groups(random, world);
+      random.chance(60) ? seen.in_threads() : in_groups(random, world);
       const auto last = seen.whole();
       const auto& steps = last.plan.steps;
       // What follows from groups that were made the next look tells.
@@ -275,7 +262,7 @@ TEST(SeenGroups, LeadWhereWholeLooksLead) {
     auto& world = seen.world();
     const auto act = world.look().want.act;
     for (int events = 0; events < 10; ++events) {
-      random.chance(60) ? in_threads(random, world) : in_groups(random, world);
+      random.chance(60) ? seen.in_threads() : in_groups(random, world);
       (void)(seen.hold() ? seen.part() : seen.whole());  // ignored: what counts is the end
     }
     world.clock.advance(std::chrono::minutes(10));  // nothing is contested any more

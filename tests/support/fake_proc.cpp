@@ -138,9 +138,9 @@ Result<ThreadFacts> FakeProc::thread(Pid pid, Pid tid, const Host& host) {
 }
 
 void FakeProc::mark_vcpu_hints(Pid, std::vector<ThreadFacts>& threads,
-                               const std::function<bool(const ThreadFacts&)>& wanted) {
+                               const std::function<VcpuHints(const ThreadFacts&)>& wanted) {
   for (auto& thread : threads)
-    if (wanted(thread)) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
+    if (wanted(thread).syscall) thread.in_vcpu_ioctl = in_ioctl_.contains(thread.key.pid);
 }
 
 ThreadFacts FakeProc::with_groups(ThreadFacts facts, const Host& host) const {
@@ -221,6 +221,7 @@ void FakeProc::exit_process(Pid pid) {
 
 void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {
   KvmVcpus vcpus;
+  vcpus.directory = fmt::format("/kvm/{}-14", vmm);
   for (std::uint32_t n = 0; n < tids.size(); ++n) vcpus.tid_of[n] = tids[n];
   vcpus_[vmm] = std::move(vcpus);
 }

@@ -47,7 +47,7 @@ class FakeProc final : public ProcView {
   [[nodiscard]] Result<std::vector<Pid>> tids(Pid pid) override;
   [[nodiscard]] Result<ThreadFacts> thread(Pid pid, Pid tid, const Host& host) override;
   void mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
-                       const std::function<bool(const ThreadFacts&)>& wanted) override;
+                       const std::function<VcpuHints(const ThreadFacts&)>& wanted) override;
   [[nodiscard]] Result<std::vector<std::string>> groups(Pid tid, const Host& host) override;
   [[nodiscard]] Result<KvmVcpus> kvm_vcpus(const TaskKey& vmm,
                                            const std::vector<ThreadFacts>& threads) override;

@@ -20,6 +20,7 @@ PassOrder SandboxWorld::order() const {
   PassOrder order{scenario.config, assembled,       context.managed_since, {},
                   failures,        context.measured};
   order.near_limit = context.near_limit;
+  order.told = context.told;
   order.confirm_after = confirm_after;
   order.last = last;
   order.groups_hold = groups_hold;

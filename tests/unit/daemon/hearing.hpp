@@ -34,13 +34,13 @@ class CountingFollower final : public Follower {
     if (hears) std::exchange(hears, nullptr)();
   }
   void wrote(const Round&) override {}
-  [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, false, groups}; }
+  [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, vcpus, groups}; }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;
   std::vector<std::string> seen;                   ///< whom
   Instant costs{0};                                ///< CPU time of each
-  bool groups = false;                             ///< see Told
+  bool vcpus = false, groups = false;              ///< see Told
   std::function<void()> hears;                     ///< happens once, when groups are heard next
   std::function<void(const std::string&)> looked;  ///< happens after each look
 };

@@ -64,6 +64,28 @@ TEST_F(Hearing, AThreadOfWhatWasPlacedAMomentAgoGoesBeforeChanges) {
   EXPECT_EQ(follower_.looks, 0U) << "a glance will do";
 }
 
+/// Where vCPUs are told, too.
+TEST_F(Hearing, OnlyTheThreadThatWasHeardOfIsRead) {
+  follower_.vcpus = true;
+  const Pid vmm = placed();
+  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
+  const Pid other = proc_.add_thread(vmm, "worker");
+  proc_.set_vcpus(vmm, {vcpu});
+  look_by(HintKind::thread, vmm);
+  (void)looks_later();  // a glance whether they are where they were moved to
+  follower_.looks = 0;
+  proc_.rename(other, "IO more");
+  const auto looks_at = [&](const std::vector<Pid>& tids) {
+    reconciler_->hint({HintKind::thread, "", vmm, "", Instant::max(), tids});
+    run();
+    return std::exchange(follower_.looks, 0);
+  };
+  EXPECT_EQ(looks_at({vcpu}), 0U);
+  EXPECT_EQ(looks_at({other}), 1U);
+  proc_.rename(other, "worker");
+  EXPECT_EQ(looks_at({}), 1U) << "it may be any";
+}
+
 /// One that was placed a moment ago has new vCPUs: who else it has is known, unless anybody has
 /// told of more than threads.
 TEST_F(Hearing, OfThreadsAloneNothingElseIsLookedAt) {

@@ -184,7 +184,7 @@ TEST(Classify, ThreadsAreAskedOnlyForWhatNeitherKvmNorNamesTell) {
 
 TEST(Classify, WhomItsNameTellsIsNotAskedForHints) {
   const auto asked = [](Hypervisor hypervisor, const char* name) {
-    return hints_tell(hypervisor, thread(2, name));
+    return hints_that_tell(hypervisor, thread(2, name), {}) != VcpuHints{};
   };
   EXPECT_TRUE(asked(Hypervisor::qemu, "qemu-system-x86"));
   EXPECT_TRUE(asked(Hypervisor::qemu, "IO io0")) << "what it does counts for more";
@@ -193,6 +193,16 @@ TEST(Classify, WhomItsNameTellsIsNotAskedForHints) {
   EXPECT_FALSE(asked(Hypervisor::firecracker, "fc_vcpu 0"));
   EXPECT_FALSE(asked(Hypervisor::qemu, "vhost-1"));
   EXPECT_FALSE(asked(Hypervisor::unknown, "kvm-nx-lpage-re"));
+}
+
+TEST(Classify, OnlyWhatMayTellIsRead) {
+  const auto asked = [](Hypervisor hypervisor, const KvmVcpus& kvm) {
+    return hints_that_tell(hypervisor, thread(2, "worker"), kvm);
+  };
+  const KvmVcpus none, waiting = {{{0, 0}}};
+  EXPECT_EQ(asked(Hypervisor::qemu, none), (VcpuHints{true, true}));
+  EXPECT_EQ(asked(Hypervisor::qemu, waiting), (VcpuHints{false, true}));
+  EXPECT_EQ(asked(Hypervisor::firecracker, none), (VcpuHints{true, false}));
 }
 
 TEST(Classify, ThreadsMadeByTheKernelCarryAVcpusRegisters) {

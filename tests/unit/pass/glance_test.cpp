@@ -6,11 +6,12 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "model/ticks.hpp"
 #include "support/sandbox_world.hpp"
+#include "support/thread_events.hpp"
 
 namespace kcg::test {
 namespace {
@@ -29,8 +30,8 @@ class Glancing : public testing::Test {
     glance_ = glance_after(pass.result, world_->clock);
     ASSERT_TRUE(glance_);
   }
-  [[nodiscard]] Glanced look() { return look({world_->vmm}); }
-  [[nodiscard]] Glanced look(const std::set<Pid>& stirred) {
+  [[nodiscard]] Glanced look() { return look(any_of(world_->vmm)); }
+  [[nodiscard]] Glanced look(const Stirred& stirred) {
     auto& w = *world_;
     return look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
                            *glance_, stirred, told_, w.record);
@@ -91,6 +92,104 @@ TEST_F(Glancing, SeesWhoRunsAGuest) {
   EXPECT_TRUE(look().as_seen);
   world_->proc.thread(world_->proc.add_thread(world_->vmm, "worker")).guest_ticks = 1;
   EXPECT_FALSE(look().as_seen);
+}
+
+/// Where all is told, those of whom nothing was told are not read.
+class Stirring : public Glancing {
+ protected:
+  /// One vCPU that has not run, or none.
+  void settle_told(bool waits = false) {
+    Scenario scenario;
+    scenario.thread_names = true;
+    settle(scenario);
+    if (waits) waiting_ = world_->plug_vcpu(false);
+    hear_all(true);
+    (void)world_->pass();  // ignored: judged by the next one
+    glance_ = glance_after(world_->pass().result, world_->clock);
+    ASSERT_TRUE(glance_);
+    ASSERT_EQ(glance_->vm.incomplete, waits);
+  }
+  void hear_all(bool all) { world_->context.told = told_ = {all, all, false}; }
+  [[nodiscard]] Glanced look_at(const std::vector<Pid>& tids) {
+    Stirred stirred;
+    stirred[world_->vmm].add(tids);
+    return look(stirred);
+  }
+  /// Nobody tells of it.
+  void rename_one() { world_->proc.rename(world_->io_threads.front(), "CPU 8/KVM"); }
+
+  Pid waiting_ = 0;
+};
+
+TEST_F(Stirring, OnlyThoseThatWereHeardOfAreRead) {
+  const auto as_seen = [&](bool told, bool heard) {
+    settle_told();
+    hear_all(told);
+    rename_one();
+    return look_at({heard ? world_->io_threads.front() : world_->vmm}).as_seen;
+  };
+  EXPECT_TRUE(as_seen(true, false));
+  EXPECT_FALSE(as_seen(true, true));
+  EXPECT_FALSE(as_seen(false, false)) << "more may have stirred";
+  settle_told();
+  rename_one();
+  EXPECT_FALSE(look().as_seen) << "it may be any";
+}
+
+TEST_F(Stirring, WhoIsNotKnownIsRead) {
+  settle_told();
+  (void)world_->proc.add_thread(world_->vmm, "worker");
+  EXPECT_TRUE(look_at({world_->vmm}).as_seen);
+  (void)world_->proc.add_thread(world_->vmm, "IO more");
+  const auto seen = look_at({world_->vmm});
+  EXPECT_FALSE(seen.as_seen);
+  ASSERT_EQ(seen.read.processes.size(), 1U);
+  const auto& [process, read, others, vcpus] = seen.read.processes.front();
+  EXPECT_EQ(read.size(), 2U) << "the leader has stirred";
+  EXPECT_EQ(read.size() + others.size(), world_->proc.tids(world_->vmm)->size());
+  EXPECT_FALSE(vcpus.directory.empty()) << "a look takes KVM's own word";
+}
+
+TEST_F(Stirring, WhoHasEndedIsMissed) {
+  settle_told();
+  world_->proc.exit_thread(world_->vcpus.front());
+  EXPECT_FALSE(look_at({world_->vmm}).as_seen);
+  settle_told();
+  world_->proc.exit_thread(world_->proc.add_thread(world_->vmm, "worker"));
+  EXPECT_TRUE(look_at({world_->vmm}).as_seen);
+  world_->end_vmm();
+  EXPECT_FALSE(look_at({world_->vmm}).as_seen);
+}
+
+/// That a vCPU runs is told to nobody.
+TEST_F(Stirring, KvmIsAskedWhereItDoesNotKnowAll) {
+  for (const bool stirs : {true, false}) {
+    const auto glance = [&] { return stirs ? look_at({world_->vmm}) : look({}); };
+    settle_told(true);
+    EXPECT_TRUE(glance().as_seen);
+    world_->run_vcpu(waiting_);
+    const auto seen = glance();
+    EXPECT_FALSE(seen.as_seen);
+    ASSERT_EQ(seen.read.processes.size(), 1U);
+    EXPECT_EQ(seen.read.processes.front().threads.size(), stirs ? 1U : 0U);
+  }
+}
+
+/// KVM's word counts for more than any other.
+TEST_F(Stirring, AThreadThatKvmTellsOfOtherwiseIsNews) {
+  settle_told(true);
+  world_->proc.set_vcpus(world_->vmm, {world_->vcpus.front(), world_->io_threads.front(), 0});
+  EXPECT_FALSE(look({}).as_seen);
+  settle_told(true);
+  world_->proc.set_vcpus(world_->vmm, {0, waiting_, 0});
+  EXPECT_FALSE(look({}).as_seen) << "one that ran runs no more";
+}
+
+TEST_F(Stirring, WhereAVcpuHasNoThreadAllAreRead) {
+  settle_told(true);
+  glance_->vm.missing = true;
+  rename_one();
+  EXPECT_FALSE(look_at({world_->vmm}).as_seen);
 }
 
 /// Soon after a pass that moved somebody it is seen, once, whether all are where they were moved
@@ -199,9 +298,9 @@ TEST_F(Glancing, ReadsNoThreadsWhereNobodyWasStirredAndAllIsTold) {
   told_.threads = glance_->told.threads = true;
   EXPECT_TRUE(look({}).as_seen);
   EXPECT_FALSE(look().as_seen);
-  glance_->kvm_incomplete = true;
+  glance_->vm.incomplete = true;
   EXPECT_FALSE(look({}).as_seen) << "KVM tells nobody when one more runs";
-  glance_->kvm_incomplete = false;
+  glance_->vm.incomplete = false;
   told_.threads = false;
   EXPECT_FALSE(look({}).as_seen);
 }
@@ -231,9 +330,9 @@ TEST_F(Glancing, NotesThatAVcpuIsMissing) {
   (void)world_->plug_vcpu(false);
   glance_ = glance_after(world_->pass().result, world_->clock);
   ASSERT_TRUE(glance_);
-  EXPECT_TRUE(std::exchange(glance_->vcpus_missing, false));
+  EXPECT_TRUE(std::exchange(glance_->vm.missing, false));
   EXPECT_TRUE(look().as_seen);
-  EXPECT_TRUE(glance_->vcpus_missing);
+  EXPECT_TRUE(glance_->vm.missing);
 }
 
 /// Without names KVM's word is what tells of a further vCPU.

@@ -13,6 +13,7 @@
 #include "pass/glance.hpp"
 #include "pass/reconsider.hpp"
 #include "support/sandbox_world.hpp"
+#include "support/thread_events.hpp"
 
 namespace kcg::test {
 namespace {
@@ -35,13 +36,13 @@ class ThreadsAlone : public testing::Test {
     ASSERT_EQ(world_->misplaced(), "");
     ASSERT_TRUE(glance_ && last_ && last_->groups_hold);
   }
-  [[nodiscard]] ThreadsRead glance(const std::set<Pid>& stirred = {}) {
+  [[nodiscard]] ThreadsRead glance(const Stirred& stirred = {}) {
     auto& w = *world_;
     return look_at_threads({w.tree, w.proc, w.clock, w.manager, w.notes}, w.scenario.config,
                            *glance_, stirred, {}, w.record)
         .read;
   }
-  Round look(const std::set<Pid>& stirred = {}) { return look_with(glance(stirred)); }
+  Round look(const Stirred& stirred = {}) { return look_with(glance(stirred)); }
   Round look_with(const ThreadsRead& read) {
     auto& w = *world_;
     w.last = &last_->observed;
@@ -92,7 +93,7 @@ TEST_F(ThreadsAlone, AreThoseOfWhoRunsAVmAndOfWhoWasStirred) {
   (void)world_->plug_vcpu();
   const auto before = threads(look());
   (void)world_->plug_vcpu();
-  EXPECT_EQ(threads(look({world_->virtiofsd})), before + 1);
+  EXPECT_EQ(threads(look(any_of(world_->virtiofsd))), before + 1);
 }
 
 TEST_F(ThreadsAlone, AreOfThoseThatTheLastLookKnew) {
@@ -100,7 +101,7 @@ TEST_F(ThreadsAlone, AreOfThoseThatTheLastLookKnew) {
   (void)world_->plug_vcpu();
   for (auto& process : last_->observed.processes)
     if (process.role == ProcessRole::virtiofsd) ++process.facts.key.start;
-  EXPECT_FALSE(look({world_->virtiofsd}).observed.threads_alone);
+  EXPECT_FALSE(look(any_of(world_->virtiofsd)).observed.threads_alone);
 }
 
 TEST_F(ThreadsAlone, AreAskedWhatTheyDoWhereNothingElseTells) {

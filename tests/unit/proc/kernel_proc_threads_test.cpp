@@ -110,6 +110,7 @@ class Syscalls : public ::testing::TestWithParam<SyscallCase> {};
 TEST_P(Syscalls, KvmRunOnAVcpu) {
   ProcFixture fixture;
   fixture.process(30);
+  fixture.file(30, "task/31/status", "Name:\tq\nSigBlk:\t0000000000000a77\n");
   if (!GetParam().syscall.empty()) fixture.file(30, "task/31/syscall", GetParam().syscall);
   fixture.link(30, "fd/27", GetParam().descriptor);
   std::vector<ThreadFacts> threads(1);
@@ -117,8 +118,9 @@ TEST_P(Syscalls, KvmRunOnAVcpu) {
   threads[0].in_vcpu_ioctl = !GetParam().found;
   KernelProc::open(fixture.proc(), fixture.kvm())
       .value()
-      ->mark_vcpu_hints(30, threads, [](const ThreadFacts&) { return true; });
+      ->mark_vcpu_hints(30, threads, [](const ThreadFacts&) { return VcpuHints{true, false}; });
   EXPECT_EQ(threads[0].in_vcpu_ioctl, GetParam().found);
+  EXPECT_FALSE(threads[0].blocked_signals) << "nobody wants to know";
 }
 
 TEST_F(KernelProcTest, HintsTellTheBlockedSignals) {
@@ -129,8 +131,11 @@ TEST_F(KernelProcTest, HintsTellTheBlockedSignals) {
   threads[0].key.pid = 31;
   threads[1].key.pid = 32;
   threads[2].key.pid = 33;
-  open()->mark_vcpu_hints(30, threads,
-                          [](const ThreadFacts& thread) { return thread.key.pid != 33; });
+  threads[0].in_vcpu_ioctl = true;
+  open()->mark_vcpu_hints(30, threads, [](const ThreadFacts& thread) {
+    return VcpuHints{false, thread.key.pid != 33};
+  });
+  EXPECT_TRUE(threads[0].in_vcpu_ioctl) << "what is not asked for stays";
   EXPECT_EQ(threads[0].blocked_signals, 0xa77U);
   EXPECT_EQ(threads[1].blocked_signals, std::nullopt);
   EXPECT_EQ(threads[2].blocked_signals, std::nullopt) << "nobody wants to know";
