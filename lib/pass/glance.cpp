@@ -19,9 +19,10 @@ namespace {
 
 bool by_key(const ThreadSeen& a, const ThreadSeen& b) { return a.key < b.key; }
 
-void add(std::vector<ThreadSeen>& seen, Hypervisor hypervisor, const std::vector<Thread>& threads) {
+void add(std::vector<ThreadSeen>& seen, Hypervisor hypervisor, const std::vector<Thread>& threads,
+         bool glanced) {
   for (const auto& [facts, cls, by] : threads)
-    seen.push_back({facts.key, cls, by, named_vcpu(hypervisor, facts.comm)});
+    seen.push_back({facts.key, cls, by, named_vcpu(hypervisor, facts.comm), glanced});
   std::sort(seen.begin(), seen.end(), by_key);
 }
 
@@ -30,7 +31,7 @@ ProcessSeen seen_of(const Process& process, Instant since) {
   seen.key = process.facts.key;
   seen.role = process.role;
   seen.hypervisor = process.hypervisor;
-  add(seen.threads, process.hypervisor, process.threads);
+  add(seen.threads, process.hypervisor, process.threads, false);
   // What was read of a large one ahead may be older.
   if (process.threads.size() <= kMostGlanced / 2) seen.since = since;
   return seen;
@@ -72,38 +73,36 @@ class Eye final {
     const auto classified = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
     vm_ = {!vcpus->directory.empty(), incomplete(*vcpus),
            seen_.role == ProcessRole::vmm && vcpus_missing(classified, *vcpus)};
-    add(threads_, seen_.hypervisor, classified);
+    add(threads_, seen_.hypervisor, classified, true);
     all_as_seen_ = are_as_seen();
     read_ = {seen_.key, std::move(threads), {}, *std::move(vcpus)};
     return has_leader();
   }
 
-  /// The others are as they were; KVM is asked where it did not know all (`vm`), or what was seen
-  /// has changed. False: not readable.
+  /// The others are as they were; KVM is asked where it did not know all (`vm`). False: not
+  /// readable.
   [[nodiscard]] bool look_at(const StirredThreads& stirred, const VmSeen& vm) {
     const auto tids = proc_.tids(pid());
     if (!tids || tids->size() > most_) return false;
     std::vector<ThreadFacts> threads;
     for (const Pid tid : *tids) {
       const auto* known = find(seen_.threads, tid);
-      if (known == nullptr || stirred.contains(tid)) {
+      if (known == nullptr || stirred.contains(tid))
         threads.emplace_back().key.pid = tid;
-      } else {
+      else
         threads_.push_back(*known);
-        read_.others.push_back(tid);
-      }
     }
+    const auto others = threads_;
     auto vcpus = vm.incomplete ? vcpus_of(proc_, seen_.key, {}) : known_vcpus();
     if (!vcpus || !read(threads)) return false;
     const bool confirmed = take_in(*vcpus);
     add(threads_, seen_.hypervisor,
-        classify(seen_.role, seen_.hypervisor, threads, *vcpus, count_vcpus() > 0));
+        classify(seen_.role, seen_.hypervisor, threads, *vcpus, count_vcpus() > 0), true);
     vm_ = {vm.kvm_knows, incomplete(*vcpus), count_vcpus() < vcpus->tid_of.size() + vcpus->silent};
     all_as_seen_ = confirmed && vm_ == vm && are_as_seen();
+    read_.threads = std::move(threads);
     if (!all_as_seen_ && !vm.incomplete) vcpus = vcpus_of(proc_, seen_.key, {});
-    if (!vcpus) return false;
-    read_ = {seen_.key, std::move(threads), std::move(read_.others), *std::move(vcpus)};
-    return has_leader();
+    return has_leader() && (all_as_seen_ || read_for_a_look(others, std::move(vcpus)));
   }
 
   [[nodiscard]] bool all_as_seen() const { return all_as_seen_; }
@@ -145,6 +144,23 @@ class Eye final {
     return static_cast<std::size_t>(
         std::count_if(threads_.begin(), threads_.end(),
                       [](const auto& thread) { return thread.cls == ThreadClass::vcpu; }));
+  }
+
+  /// Not all of the others are as the last look has seen them. False: unreadable.
+  [[nodiscard]] bool read_for_a_look(const std::vector<ThreadSeen>& others,
+                                     Result<KvmVcpus> vcpus) {
+    std::vector<ThreadFacts> glanced;
+    for (const auto& thread : others) {
+      if (thread.glanced)
+        glanced.emplace_back().key = thread.key;
+      else
+        read_.others.push_back(thread.key.pid);
+    }
+    if (!vcpus || !read(glanced)) return false;
+    read_.process = seen_.key;
+    read_.threads.insert(read_.threads.end(), glanced.begin(), glanced.end());
+    read_.vcpus = *std::move(vcpus);
+    return true;
   }
 
   /// What tells of them without their groups; who has ended is left out. False: unreadable.
@@ -246,6 +262,8 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
       return false;
     }
     vm = either(vm, eye.vm());
+    // What was not read is as old as it was.
+    if (threads != nullptr) read.since = std::min(read.since, process.since);
     if (!eye.all_as_seen()) {
       as_seen = false;
     } else {

@@ -23,6 +23,7 @@ struct ThreadSeen {
   ThreadClass cls = ThreadClass::vmm;
   ClassSource by = ClassSource::fallback;
   bool named_vcpu = false;  ///< its name says so
+  bool glanced = false;  ///< not by the last look: that may have seen it otherwise, or not at all
 };
 
 /// Value: a process whose threads are all where they belong.

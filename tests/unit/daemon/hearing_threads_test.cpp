@@ -86,6 +86,28 @@ TEST_F(Hearing, OnlyTheThreadThatWasHeardOfIsRead) {
   EXPECT_EQ(looks_at({}), 1U) << "it may be any";
 }
 
+/// Events of two threads come one after the other, and a look at the first is between them.
+TEST_F(Hearing, WhatHappenedToAThreadThatWasNotReadIsStillNews) {
+  follower_.vcpus = follower_.groups = true;
+  const Pid vmm = placed();
+  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
+  const Pid other = proc_.add_thread(vmm, "worker");
+  proc_.set_vcpus(vmm, {vcpu});
+  look_by(HintKind::thread, vmm);
+  (void)looks_later();  // a glance whether they are where they were moved to
+  follower_.looks = 0;
+  const auto named = clock_.now();
+  proc_.rename(other, "IO more");
+  const Pid born = proc_.add_thread(vmm, "IO new");
+  const auto looks_at = [&](Pid tid, Instant at) {
+    reconciler_->hint({HintKind::thread, "", vmm, "", at, {tid}});
+    run();
+    return std::exchange(follower_.looks, 0);
+  };
+  EXPECT_EQ(looks_at(born, named), 1U);
+  EXPECT_EQ(looks_at(other, named), 1U);
+}
+
 /// One that was placed a moment ago has new vCPUs: who else it has is known, unless anybody has
 /// told of more than threads.
 TEST_F(Hearing, OfThreadsAloneNothingElseIsLookedAt) {

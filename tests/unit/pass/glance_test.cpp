@@ -145,9 +145,20 @@ TEST_F(Stirring, WhoIsNotKnownIsRead) {
   EXPECT_FALSE(seen.as_seen);
   ASSERT_EQ(seen.read.processes.size(), 1U);
   const auto& [process, read, others, vcpus] = seen.read.processes.front();
-  EXPECT_EQ(read.size(), 2U) << "the leader has stirred";
+  EXPECT_EQ(read.size(), 3U) << "the leader has stirred, and the look has not seen the worker";
   EXPECT_EQ(read.size() + others.size(), world_->proc.tids(world_->vmm)->size());
   EXPECT_FALSE(vcpus.directory.empty()) << "a look takes KVM's own word";
+}
+
+/// What happened to them since may still have to be heard.
+TEST_F(Stirring, WhoIsNotReadIsAsOldAsHeWas) {
+  settle_told();
+  const auto looked = glance_->seen_since(world_->vmm);
+  world_->clock.advance(milliseconds(5));
+  EXPECT_TRUE(look_at({world_->vmm}).as_seen);
+  EXPECT_EQ(glance_->seen_since(world_->vmm), looked);
+  (void)world_->proc.add_thread(world_->vmm, "IO more");
+  EXPECT_EQ(look_at({world_->vmm}).read.since, looked);
 }
 
 TEST_F(Stirring, WhoHasEndedIsMissed) {
