@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon put together (L8): every part is named here once, in the order in which it is needed.
+// The daemon put together (L9): every part is named here once, in the order in which it is needed.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When failures are so many that going on is no use (L8, pure).
+// When failures are so many that going on is no use (L9, pure).
 #pragma once
 
 #include "base/clock.hpp"

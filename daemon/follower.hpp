@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reconciler asks of the sources: follow what belongs to a sandbox (L8).
+// What the reconciler asks of the sources: follow what belongs to a sandbox (L9).
 #pragma once
 
 #include "model/config.hpp"

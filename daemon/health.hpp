@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does not work as it should (L8): each part of the daemon tells its own state here, and
+// What does not work as it should (L9): each part of the daemon tells its own state here, and
 // people are told once when trouble begins and once when it ends.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's voice (L8): journal fields when stderr is the journal, else "<N>text" on stderr.
+// The daemon's voice (L9): journal fields when stderr is the journal, else "<N>text" on stderr.
 // Only daemon/ logs; lib/ returns errors.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The event loop (L8): a thin owner of sd_event. Callbacks are three lines: translate, hand over,
+// The event loop (L9): a thin owner of sd_event. Callbacks are three lines: translate, hand over,
 // return. All sources but signals have one priority and are served in turn, so that none that is
 // always ready (a bus client, a storm of execs) keeps another one waiting; a callback does a
 // bounded portion of its work and comes back.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the bus service asks of the daemon, and what the daemon tells it (L8).
+// What the bus service asks of the daemon, and what the daemon tells it (L9).
 #pragma once
 
 #include <cstddef>

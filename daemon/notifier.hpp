@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the service manager is told (sd_notify(3)), and never waited for (L8). libsystemd's own call
+// What the service manager is told (sd_notify(3)), and never waited for (L9). libsystemd's own call
 // waits for ever where the manager has stopped to read, and with it every pod that starts: a
 // manager that froze is bad enough.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's command line (L8). Options win over the configuration.
+// The daemon's command line (L9). Options win over the configuration.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From hints to who is to be looked at (L8). What a look is, and what follows from it, is
+// From hints to who is to be looked at (L9). What a look is, and what follows from it, is
 // daemon/node/passes; the look at the whole node is daemon/node/resync.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registration <-> the JSON of the state store (L8).
+// Registration <-> the JSON of the state store (L9).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

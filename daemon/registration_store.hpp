@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers registered, across restarts (L8): one small file each, written by rename, so that
+// What callers registered, across restarts (L9): one small file each, written by rename, so that
 // the cost of one does not grow with the others. What was written can be read back, whatever it
 // holds; what cannot be read is set aside and never stops a start.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must survive a restart and is not in the kernel (L8). In the run directory: the lock, the
+// What must survive a restart and is not in the kernel (L9). In the run directory: the lock, the
 // marker of our first start on this boot, registrations, which sandboxes' groups are just being
 // made, and what has happened to sandboxes. In the state directory, over boots: what sandboxes have
 // used beside their guests. Files are written by rename and carry a version and,

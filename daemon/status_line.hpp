@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one line about the daemon that systemd keeps and `systemctl status` shows (L8). It hears what
+// The one line about the daemon that systemd keeps and `systemctl status` shows (L9). It hears what
 // is published on its way to the bus, so that nothing is counted twice.
 #pragma once
 

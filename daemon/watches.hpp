@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All sources of hints in one place (L8): what is watched for the node, and for each sandbox.
+// All sources of hints in one place (L9): what is watched for the node, and for each sandbox.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many calls of one caller may wait for their answers (L8). Callers are told apart by their
+// How many calls of one caller may wait for their answers (L9). Callers are told apart by their
 // connection; the bus bounds how many of those a user may have.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place that knows sdbus-c++ 1.2 (Debian 12) from 2.x (Debian 13) (L8). All else uses what
+// The one place that knows sdbus-c++ 1.2 (Debian 12) from 2.x (Debian 13) (L9). All else uses what
 // both have in common, and these functions where they differ. They throw sdbus::Error as the
 // library does; callers catch it at the border to the rest of the product.
 #pragma once

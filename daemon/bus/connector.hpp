@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reaches the bus without keeping the loop waiting (L8). The library waits until the bus has
+// Reaches the bus without keeping the loop waiting (L9). The library waits until the bus has
 // answered the first call, and a bus that is stopped does not: so that is done in a thread, which
 // ends with it and touches nothing else.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the objects of one bus connection share (L8): the manager, views read afresh, and callers
+// What the objects of one bus connection share (L9): the manager, views read afresh, and callers
 // that wait for an answer.
 #pragma once
 

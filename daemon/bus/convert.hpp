@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SandboxView <-> the properties of the Sandbox interface (L8). One table serves ListSandboxes, the
+// SandboxView <-> the properties of the Sandbox interface (L9). One table serves ListSandboxes, the
 // property getters, the change signals, and cgctl, which reads views back. docs/dbus.md lists it.
 #pragma once
 

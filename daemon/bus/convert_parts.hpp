@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structured properties of the Sandbox interface (L8): threads, groups, containers, conditions.
+// The structured properties of the Sandbox interface (L9): threads, groups, containers, conditions.
 // Readers throw sdbus::Error on a value of the wrong type; convert.cpp and registration.cpp catch
 // it.
 #pragma once

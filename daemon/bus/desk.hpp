@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that concern the whole node (L8). They are worked on one at a time, in slices behind the
+// Calls that concern the whole node (L9). They are worked on one at a time, in slices behind the
 // placements, and the callers take turns: who asks often waits for himself.
 #pragma once
 

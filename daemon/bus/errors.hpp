@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our errors on the bus, and who may call what (L8).
+// Our errors on the bus, and who may call what (L9).
 #pragma once
 
 #include <sys/types.h>

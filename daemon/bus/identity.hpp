@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who a caller is (L8): asked of the bus without waiting for it. sd_bus_message_get_creds() and its
+// Who a caller is (L9): asked of the bus without waiting for it. sd_bus_message_get_creds() and its
 // kin would wait, as long as the bus likes.
 #pragma once
 

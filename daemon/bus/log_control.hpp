@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much the daemon says, asked for and changed while it runs (L8): org.freedesktop.LogControl1,
+// How much the daemon says, asked for and changed while it runs (L9): org.freedesktop.LogControl1,
 // which `systemctl service-log-level` speaks; see org.freedesktop.LogControl1(5).
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The node on the bus (L8): the Manager interface, and the ObjectManager of all sandboxes.
+// The node on the bus (L9): the Manager interface, and the ObjectManager of all sandboxes.
 #pragma once
 
 #include <cstddef>

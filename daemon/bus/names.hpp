@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of our D-Bus API (L8). They are part of version 1: never change one.
+// Names of our D-Bus API (L9). They are part of version 1: never change one.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that concern the whole node (L8), answered from the desk: little by little, and what the
+// Calls that concern the whole node (L9), answered from the desk: little by little, and what the
 // answer says of all sandboxes together is put together at once, so that it and the signals before
 // and after it fit.
 #pragma once

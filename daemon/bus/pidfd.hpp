@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which process a caller's pidfd stands for (L8).
+// Which process a caller's pidfd stands for (L9).
 #pragma once
 
 #include "base/result.hpp"

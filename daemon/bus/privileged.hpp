@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Members that change something (L8): root's, also on a bus that was set up without our policy.
+// Members that change something (L9): root's, also on a bus that was set up without our policy.
 #pragma once
 
 #include <memory>

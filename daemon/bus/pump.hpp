@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus connection in the daemon's event loop (L8), without a thread of its own.
+// A bus connection in the daemon's event loop (L9), without a thread of its own.
 #pragma once
 
 #include <systemd/sd-bus.h>

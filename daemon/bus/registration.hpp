@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The a{sv} of RegisterSandbox -> Registration (L8). Strict: an unknown key, a wrong type or a
+// The a{sv} of RegisterSandbox -> Registration (L9). Strict: an unknown key, a wrong type or a
 // descriptor that is no pidfd of a living process is an error that names it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sandbox on the bus (L8): the Sandbox interface on top of its last published view.
+// One sandbox on the bus (L9): the Sandbox interface on top of its last published view.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The D-Bus service (L8): what systemd/dbus/*.xml promises, on top of Manager. It owns the
+// The D-Bus service (L9): what systemd/dbus/*.xml promises, on top of Manager. It owns the
 // connection, one object per sandbox and the signals. A lost bus never stops the daemon: the
 // service comes back by itself and exports everything again.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One life of the bus connection (L8): connection, objects and signals. When the connection is lost
+// One life of the bus connection (L9): connection, objects and signals. When the connection is lost
 // the whole session is dropped and the service opens a new one.
 #pragma once
 

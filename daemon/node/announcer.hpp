@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What journal, bus and chronicle are told of sandboxes (L8): each difference once.
+// What journal, bus and chronicle are told of sandboxes (L9): each difference once.
 #pragma once
 
 #include <array>

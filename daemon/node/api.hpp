@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the bus asks for (L8). Answers are observed afresh; nothing is placed by looking.
+// What the bus asks for (L9). Answers are observed afresh; nothing is placed by looking.
 #pragma once
 
 #include "daemon/health.hpp"

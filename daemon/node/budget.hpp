@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What looking at one sandbox may cost (L8, pure). A guest can make its VMM start, end and rename
+// What looking at one sandbox may cost (L9, pure). A guest can make its VMM start, end and rename
 // threads as often as it likes: each of that is a hint. What its passes cost delays its own next
 // pass, so that it gets a bounded share of a CPU, and a quiet sandbox is still looked at at once.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has happened to the sandboxes, for people (L8). It is in memory and, a second later, in the
+// What has happened to the sandboxes, for people (L9). It is in memory and, a second later, in the
 // run directory, so that it outlives the daemon and is there when a pod is gone. Nothing is decided
 // by it; if it cannot be written, it is told once in a while and the work goes on.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this thread has cost so far (L8).
+// What this thread has cost so far (L9).
 #pragma once
 
 #include <ctime>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long something took, over all times that it was done (L8, pure). Of bounded size: what is
+// How long something took, over all times that it was done (L9, pure). Of bounded size: what is
 // told is at most 3.2 % too long.
 #pragma once
 

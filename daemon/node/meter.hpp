@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures what the sandboxes use (L8): all of them once per measure.interval, as a job in slices
+// Measures what the sandboxes use (L9): all of them once per measure.interval, as a job in slices
 // behind everything that is placed. No pass waits for it, and nothing is limited by it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rooms of daemon/node share (L8): what is known of the node, and who is to be looked at.
+// What the rooms of daemon/node share (L9): what is known of the node, and who is to be looked at.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ended sandboxes have used beside their guests (L8), in memory and, some seconds later, in
+// What ended sandboxes have used beside their guests (L9), in memory and, some seconds later, in
 // the state directory, so that it outlives daemon and boot. If it cannot be written, that is told
 // once and the work goes on.
 #pragma once

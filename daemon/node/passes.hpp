@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sandbox's turn (L8): a glance at its threads or a pass (lib/pass), and what follows from it.
+// A sandbox's turn (L9): a glance at its threads or a pass (lib/pass), and what follows from it.
 #pragma once
 
 #include "daemon/node/node.hpp"

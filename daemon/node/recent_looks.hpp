@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was seen of the sandboxes that were looked at last (L8, pure): of so many, since it is 20 to
+// What was seen of the sandboxes that were looked at last (L9, pure): of so many, since it is 20 to
 // 45 KiB of each. Those that have just begun are among them.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers registered (L8): checked against the node before it counts, saved before it is
+// What callers registered (L9): checked against the node before it counts, saved before it is
 // acknowledged, and collected when nothing of it is left.
 #pragma once
 

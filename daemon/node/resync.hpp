@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The look at the whole node (L8), at the start, after lost events and every reconcile.interval.
+// The look at the whole node (L9), at the start, after lost events and every reconcile.interval.
 // Unchanged files cost a stat each; all of it is a job in slices, so that a big node's /proc and
 // groups keep no sandbox waiting. Where nothing was lost the search and the looks at the sandboxes
 // take a small share of a CPU, and on a node with very many of them go on in the next interval.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sandboxes there are, and whose a process or a unit of systemd is (L8, pure).
+// Which sandboxes there are, and whose a process or a unit of systemd is (L9, pure).
 #pragma once
 
 #include <cstddef>

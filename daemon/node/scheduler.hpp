@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is next (L8, pure: no I/O, and the time is told). Five lanes: placements, changes, events,
+// Who is next (L9, pure: no I/O, and the time is told). Five lanes: placements, changes, events,
 // the background look, and jobs over the whole node. Within a lane sandboxes wait in the order in
 // which they became due; a lane that is overtaken for too long gets its turn, so none starves
 // another.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the scheduler to the loop (L8): wakes when something is due, and takes turns for a slice of
+// From the scheduler to the loop (L9): wakes when something is due, and takes turns for a slice of
 // time, so that the loop stays awake for new events.
 #pragma once
 

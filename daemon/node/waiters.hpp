@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits until sandboxes have been looked at (L8, pure): the callers of Reconcile. Everybody is
+// Who waits until sandboxes have been looked at (L9, pure): the callers of Reconcile. Everybody is
 // answered once, also when what he waits for is forgotten meanwhile.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connection to the engine's NRI socket (L8). The runtime calls its plugins one after the other
+// The connection to the engine's NRI socket (L9). The runtime calls its plugins one after the other
 // under one lock, and a pod waits meanwhile: so a thread answers each call as it comes (NriLine),
 // and the loop hears of it afterwards. Losing the connection loses no placement: what was told
 // stays known until the next connection has told all again.

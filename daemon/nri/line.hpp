@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line to the engine (L8): a thread that answers its calls and does nothing else, so that no pod
+// A line to the engine (L9): a thread that answers its calls and does nothing else, so that no pod
 // waits for a pass, however long that takes. What was told is put down for the loop, which takes it
 // when it has time. Who is not listened to for long is not read from either: nothing is lost, and
 // what waits is bounded.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connection to systemd's manager (L8), apart from the one on which we serve. Nothing in here
+// The connection to systemd's manager (L9), apart from the one on which we serve. Nothing in here
 // waits: connecting, subscribing, matches and calls are answered from the loop, which is why it is
 // sd-bus and not sdbus-c++ (docs/decisions/systemd-link.md). A lost bus is tried again for ever; a
 // manager that leaves the bus to execute itself again is greeted when it is back.

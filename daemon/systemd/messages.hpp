@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said to systemd about scopes, and what it says about units (L8). All of it is documented
+// What is said to systemd about scopes, and what it says about units (L9). All of it is documented
 // in org.freedesktop.systemd1(5).
 #pragma once
 

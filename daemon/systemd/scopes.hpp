@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SystemdManager on D-Bus (L8): scopes of ours, and the limits on them. What was asked for is
+// SystemdManager on D-Bus (L9): scopes of ours, and the limits on them. What was asked for is
 // answered from the loop with a HintKind::job; whether it came true is seen in the kernel by the
 // pass that follows.
 #pragma once

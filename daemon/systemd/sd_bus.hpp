@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owners of what sd-bus counts references of (L8).
+// Owners of what sd-bus counts references of (L9).
 #pragma once
 
 #include <systemd/sd-bus.h>

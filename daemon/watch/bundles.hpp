@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OCI bundles of containerd and CRI-O as they come, change and go (L8).
+// OCI bundles of containerd and CRI-O as they come, change and go (L9).
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HintGate in the loop (L8): between the sources and whoever acts on them.
+// HintGate in the loop (L9): between the sources and whoever acts on them.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control files that somebody else writes, or that the kernel raises (L8): those of Kata's groups
+// Control files that somebody else writes, or that the kernel raises (L9): those of Kata's groups
 // that place tasks, cgroup.events and the limits of ours.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kata's own record of its sandboxes as it changes (L8).
+// Kata's own record of its sandboxes as it changes (L9).
 #pragma once
 
 #include "daemon/watch/path_watch.hpp"

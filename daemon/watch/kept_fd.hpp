@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors that stay open as long as a sandbox lives (L8). They make an event of what a look
+// Descriptors that stay open as long as a sandbox lives (L9). They make an event of what a look
 // would find as well, so they may take all but what the looks themselves need.
 #pragma once
 

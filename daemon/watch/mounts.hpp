@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mounts that come and go (L8): a directory that something is mounted on is another one, and
+// Mounts that come and go (L9): a directory that something is mounted on is another one, and
 // inotify does not tell.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that the kernel kills for lack of memory (L8): memory.events on v2, an eventfd on
+// Processes that the kernel kills for lack of memory (L9): memory.events on v2, an eventfd on
 // memory.oom_control on v1. Both tell more than kills, and v1 tells a moment before the kill: what
 // is passed on is only that somebody should look.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of shims and VMMs (L8): one pidfd each.
+// The end of shims and VMMs (L9): one pidfd each.
 #pragma once
 
 #include <cstddef>

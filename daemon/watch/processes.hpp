@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that execute a program and threads that appear (L8). All of the node's events pass by
+// Processes that execute a program and threads that appear (L9). All of the node's events pass by
 // here, so strangers are dropped at once: a lookup for threads, a question to the kernel for all
 // that execute together; and in a flood the kernel drops them.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// VMs and vCPUs that KVM comes to know (L8): it makes a directory for each VM in debugfs, and one
+// VMs and vCPUs that KVM comes to know (L9): it makes a directory for each VM in debugfs, and one
 // for each vCPU in its VM's. That one has begun to run it tells nobody. Source:
 // virt/kvm/kvm_main.c.
 #pragma once

@@ -25,6 +25,7 @@ LAYER = {
     "observe": 6,
     "apply": 6,
     "pass": 7,
+    "offline": 8,
 }
 # Programs: everything in lib/, their own folder, and of the daemon only what stands on the bus.
 PROGRAMS = ("daemon", "tools")

@@ -12,7 +12,7 @@
 #include "observe/config_files.hpp"
 #include "observe/history_files.hpp"
 #include "observe/survey_file.hpp"
-#include "pass/node.hpp"
+#include "offline/inspection.hpp"
 #include "show/plan_documents.hpp"
 #include "show/survey_documents.hpp"
 #include "show/view.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/view.hpp"
-#include "pass/held.hpp"
-#include "pass/release.hpp"
+#include "offline/held.hpp"
+#include "offline/release.hpp"
 #include "tools/cgctl/table.hpp"
 
 namespace kcg::cgctl {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/run_lock.hpp"
-#include "pass/found_node.hpp"
+#include "offline/found_node.hpp"
 #include "tools/cgctl/bus_source.hpp"
 #include "tools/cgctl/failure.hpp"
 #include "tools/cgctl/release.hpp"

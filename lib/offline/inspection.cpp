@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/node.hpp"
+#include "offline/inspection.hpp"
 
 #include <cerrno>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "base/flat_set.hpp"
 #include "history/condition_news.hpp"
 #include "observe/usage.hpp"
-#include "pass/found_node.hpp"
+#include "offline/found_node.hpp"
 #include "plan/desired.hpp"
 
 namespace kcg {

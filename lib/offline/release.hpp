@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sandbox is given back (L7): look, plan, apply, and again until nothing of ours is left. No
+// A sandbox is given back (L8): look, plan, apply, and again until nothing of ours is left. No
 // daemon may place it meanwhile.
 #pragma once
 

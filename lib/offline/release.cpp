@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/release.hpp"
+#include "offline/release.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "observe/held.hpp"
 #include "observe/sandbox.hpp"
-#include "pass/found_node.hpp"
+#include "offline/found_node.hpp"
 #include "plan/release.hpp"
 #include "record/outcomes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/held.hpp"
+#include "offline/held.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole node as somebody finds it who was not there before: what cgctl works on without a daemon
-// (L7).
+// (L8).
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole node looked at once, without a daemon (L7): what `cgctl --no-daemon` shows.
+// A whole node looked at once, without a daemon (L8): what `cgctl --no-daemon` shows.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sandboxes' processes sit in groups that carry our mark (L7): what `cgctl uninstall-check`
+// Which sandboxes' processes sit in groups that carry our mark (L8): what `cgctl uninstall-check`
 // asks. It reads the kernel alone.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/release.hpp"
+#include "offline/release.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pass/found_node.hpp"
+#include "offline/found_node.hpp"
 
 #include <utility>
 
