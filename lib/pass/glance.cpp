@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "apply/apply.hpp"
-#include "identify/classify.hpp"
-#include "model/errnos.hpp"
 #include "model/ticks.hpp"
-#include "observe/processes.hpp"
 #include "pass/moved.hpp"
 #include "plan/warm.hpp"
 
@@ -17,203 +14,16 @@ namespace kcg {
 
 namespace {
 
-bool by_key(const ThreadSeen& a, const ThreadSeen& b) { return a.key < b.key; }
-
-void add(std::vector<ThreadSeen>& seen, Hypervisor hypervisor, const std::vector<Thread>& threads,
-         bool glanced) {
-  for (const auto& [facts, cls, by] : threads)
-    seen.push_back({facts.key, cls, by, named_vcpu(hypervisor, facts.comm), glanced});
-  std::sort(seen.begin(), seen.end(), by_key);
-}
-
 ProcessSeen seen_of(const Process& process, Instant since) {
   ProcessSeen seen;
   seen.key = process.facts.key;
   seen.role = process.role;
   seen.hypervisor = process.hypervisor;
-  add(seen.threads, process.hypervisor, process.threads, false);
+  seen.threads = seen_of(process.hypervisor, process.threads, false);
   // What was read of a large one ahead may be older.
   if (process.threads.size() <= kMostGlanced / 2) seen.since = since;
   return seen;
 }
-
-/// How many of them there are decides weights.
-bool weighs(ThreadClass cls) { return cls == ThreadClass::vcpu || cls == ThreadClass::io; }
-
-const ThreadSeen* find(const std::vector<ThreadSeen>& threads, const TaskKey& key) {
-  const auto found = std::lower_bound(threads.begin(), threads.end(), ThreadSeen{key}, by_key);
-  return found != threads.end() && found->key == key ? &*found : nullptr;
-}
-
-/// Whoever has this number now.
-const ThreadSeen* find(const std::vector<ThreadSeen>& threads, Pid tid) {
-  const auto found = std::lower_bound(threads.begin(), threads.end(), ThreadSeen{{tid, 0}}, by_key);
-  return found != threads.end() && found->key.pid == tid ? &*found : nullptr;
-}
-
-/// One process, now.
-class Eye final {
- public:
-  Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen)
-      : proc_(proc), host_(host), most_(most), seen_(seen) {
-    process_.facts.key = seen.key;
-    process_.role = seen.role;
-    process_.hypervisor = seen.hypervisor;
-  }
-
-  /// `kvm_tells`: of each vCPU that the VMM may get. False: not readable.
-  [[nodiscard]] bool look(bool kvm_tells) {
-    const auto tids = proc_.tids(pid());
-    if (!tids || tids->size() > most_) return false;
-    std::vector<ThreadFacts> threads(tids->size());
-    for (std::size_t i = 0; i < threads.size(); ++i) threads[i].key.pid = (*tids)[i];
-    auto vcpus = seen_.runs_vm() ? vcpus_of(proc_, seen_.key, threads) : KvmVcpus{};
-    if (!vcpus || !read(threads)) return false;
-    if (asks_threads(*vcpus, kvm_tells)) ask_for_hints(proc_, process_, *vcpus, threads);
-    const auto classified = classify(seen_.role, seen_.hypervisor, threads, *vcpus);
-    vm_ = {!vcpus->directory.empty(), incomplete(*vcpus),
-           seen_.role == ProcessRole::vmm && vcpus_missing(classified, *vcpus)};
-    add(threads_, seen_.hypervisor, classified, true);
-    all_as_seen_ = are_as_seen();
-    read_ = {seen_.key, std::move(threads), {}, *std::move(vcpus)};
-    return has_leader();
-  }
-
-  /// The others are as they were; KVM is asked where it did not know all (`vm`). False: not
-  /// readable.
-  [[nodiscard]] bool look_at(const StirredThreads& stirred, const VmSeen& vm) {
-    const auto tids = proc_.tids(pid());
-    if (!tids || tids->size() > most_) return false;
-    std::vector<ThreadFacts> threads;
-    for (const Pid tid : *tids) {
-      const auto* known = find(seen_.threads, tid);
-      if (known == nullptr || stirred.contains(tid))
-        threads.emplace_back().key.pid = tid;
-      else
-        threads_.push_back(*known);
-    }
-    const auto others = threads_;
-    auto vcpus = vm.incomplete ? vcpus_of(proc_, seen_.key, {}) : known_vcpus();
-    if (!vcpus || !read(threads)) return false;
-    const bool confirmed = take_in(*vcpus);
-    add(threads_, seen_.hypervisor,
-        classify(seen_.role, seen_.hypervisor, threads, *vcpus, count_vcpus() > 0), true);
-    vm_ = {vm.kvm_knows, incomplete(*vcpus), count_vcpus() < vcpus->tid_of.size() + vcpus->silent};
-    all_as_seen_ = confirmed && vm_ == vm && are_as_seen();
-    read_.threads = std::move(threads);
-    if (!all_as_seen_ && !vm.incomplete) vcpus = vcpus_of(proc_, seen_.key, {});
-    return has_leader() && (all_as_seen_ || read_for_a_look(others, std::move(vcpus)));
-  }
-
-  [[nodiscard]] bool all_as_seen() const { return all_as_seen_; }
-  [[nodiscard]] const std::vector<ThreadSeen>& threads() const { return threads_; }
-  [[nodiscard]] ThreadsRead::OfOne take() { return std::move(read_); }
-  [[nodiscard]] const VmSeen& vm() const { return vm_; }
-
- private:
-  [[nodiscard]] Pid pid() const { return seen_.key.pid; }
-  /// Else it is another process.
-  [[nodiscard]] bool has_leader() const { return find(threads_, seen_.key) != nullptr; }
-  [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus, bool kvm_tells) const {
-    const bool none = vcpus.tid_of.empty();
-    return seen_.runs_vm() && (none ? !kvm_tells || vcpus.silent > 0 : incomplete(vcpus));
-  }
-
-  /// What KVM said, as far as it named threads.
-  [[nodiscard]] Result<KvmVcpus> known_vcpus() const {
-    KvmVcpus vcpus;
-    for (const auto& thread : seen_.threads)
-      if (thread.by == ClassSource::kvm)
-        vcpus.tid_of[static_cast<std::uint32_t>(vcpus.tid_of.size())] = thread.key.pid;
-    return vcpus;
-  }
-
-  /// Of threads that are not read KVM may confirm that they are vCPUs. False: it says else.
-  [[nodiscard]] bool take_in(const KvmVcpus& vcpus) {
-    std::set<Pid> run;
-    for (const auto& [number, tid] : vcpus.tid_of) run.insert(tid);
-    for (auto& thread : threads_) {
-      const bool runs = run.contains(thread.key.pid);
-      if (runs ? thread.cls != ThreadClass::vcpu : thread.by == ClassSource::kvm) return false;
-      if (runs) thread.by = ClassSource::kvm;
-    }
-    return true;
-  }
-
-  [[nodiscard]] std::size_t count_vcpus() const {
-    return static_cast<std::size_t>(
-        std::count_if(threads_.begin(), threads_.end(),
-                      [](const auto& thread) { return thread.cls == ThreadClass::vcpu; }));
-  }
-
-  /// Not all of the others are as the last look has seen them. False: unreadable.
-  [[nodiscard]] bool read_for_a_look(const std::vector<ThreadSeen>& others,
-                                     Result<KvmVcpus> vcpus) {
-    std::vector<ThreadFacts> glanced;
-    for (const auto& thread : others) {
-      if (thread.glanced)
-        glanced.emplace_back().key = thread.key;
-      else
-        read_.others.push_back(thread.key.pid);
-    }
-    if (!vcpus || !read(glanced)) return false;
-    read_.process = seen_.key;
-    read_.threads.insert(read_.threads.end(), glanced.begin(), glanced.end());
-    read_.vcpus = *std::move(vcpus);
-    return true;
-  }
-
-  /// What tells of them without their groups; who has ended is left out. False: unreadable.
-  [[nodiscard]] bool read(std::vector<ThreadFacts>& threads) {
-    std::vector<ThreadFacts> living;
-    for (auto& thread : threads) {
-      auto stat = proc_.thread_stat(pid(), thread.key.pid);
-      if (!stat && !errnos::no_task(stat.error().code)) return false;
-      if (!stat || stat->ending()) continue;
-      thread.key = stat->key;
-      thread.comm = std::move(stat->comm);
-      thread.guest_ticks = stat->guest_ticks;
-      living.push_back(std::move(thread));
-    }
-    threads = std::move(living);
-    return true;
-  }
-
-  [[nodiscard]] bool are_as_seen() {
-    return !one_that_weighs_ended() &&
-           std::all_of(threads_.begin(), threads_.end(),
-                       [this](const ThreadSeen& thread) { return as_seen(thread); });
-  }
-
-  [[nodiscard]] bool one_that_weighs_ended() const {
-    return std::any_of(seen_.threads.begin(), seen_.threads.end(), [this](const ThreadSeen& seen) {
-      return weighs(seen.cls) && find(threads_, seen.key) == nullptr;
-    });
-  }
-
-  /// A known one has the class that it had; a new one was born where the leader is, and belongs
-  /// there.
-  [[nodiscard]] bool as_seen(const ThreadSeen& thread) {
-    if (const auto* known = find(seen_.threads, thread.key)) return known->cls == thread.cls;
-    if (weighs(thread.cls)) return false;
-    const auto* leader = find(seen_.threads, seen_.key);
-    if (leader == nullptr || leader->cls != thread.cls) return false;
-    if (!leaders_groups_) leaders_groups_ = proc_.groups(pid(), host_);
-    const auto groups = proc_.groups(thread.key.pid, host_);
-    return *leaders_groups_ && groups && *groups == **leaders_groups_;
-  }
-
-  ProcView& proc_;
-  const Host& host_;
-  std::size_t most_;
-  const ProcessSeen& seen_;
-  Process process_;
-  std::vector<ThreadSeen> threads_;  ///< ascending by key
-  ThreadsRead::OfOne read_;
-  std::optional<Result<std::vector<std::string>>> leaders_groups_;
-  VmSeen vm_;
-  bool all_as_seen_ = false;
-};
 
 VmSeen either(const VmSeen& a, const VmSeen& b) {
   return {a.kvm_knows || b.kvm_knows, a.incomplete || b.incomplete, a.missing || b.missing};

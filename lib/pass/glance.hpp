@@ -13,36 +13,10 @@
 #include <vector>
 
 #include "model/stirred.hpp"
+#include "pass/eye.hpp"
 #include "pass/pass.hpp"
 
 namespace kcg {
-
-/// Value: a thread as it was seen last.
-struct ThreadSeen {
-  TaskKey key;
-  ThreadClass cls = ThreadClass::vmm;
-  ClassSource by = ClassSource::fallback;
-  bool named_vcpu = false;  ///< its name says so
-  bool glanced = false;  ///< not by the last look: that may have seen it otherwise, or not at all
-};
-
-/// Value: a process whose threads are all where they belong.
-struct ProcessSeen {
-  TaskKey key;
-  ProcessRole role = ProcessRole::descendant;
-  Hypervisor hypervisor = Hypervisor::unknown;
-  Instant since{0};                 ///< its threads are known as of then
-  std::vector<ThreadSeen> threads;  ///< ascending by key
-  [[nodiscard]] bool runs_vm() const { return kcg::runs_vm(role, hypervisor); }
-};
-
-/// Value: what is known of the VM beside its threads.
-struct VmSeen {
-  bool kvm_knows = false;   ///< this VM
-  bool incomplete = false;  ///< and a vCPU of it whose thread it does not know yet
-  bool missing = false;     ///< and we neither
-  bool operator==(const VmSeen&) const = default;
-};
 
 /// Value: a sandbox that was found as it should be.
 struct Glance {
