@@ -85,7 +85,7 @@ bool Eye::look_at(const StirredThreads& stirred, const VmSeen& vm) {
   auto threads = unread(news);
   auto vcpus = vm.incomplete ? vcpus_of(proc_, seen_.key, {}) : known_vcpus();
   if (!vcpus || !read(threads)) return false;
-  const bool confirmed = confirm(*vcpus);
+  const bool confirmed = this->confirmed(*vcpus);
   const auto classified =
       classify(seen_.role, seen_.hypervisor, threads, *vcpus, count_vcpus() > 0);
   for (const auto& thread : seen_of(seen_.hypervisor, classified, true)) threads_.push_back(thread);
@@ -151,17 +151,14 @@ Result<KvmVcpus> Eye::known_vcpus() const {
   return vcpus;
 }
 
-/// Of threads that are not read KVM may say that they are the vCPUs that they seem. False: it says
-/// else.
-bool Eye::confirm(const KvmVcpus& vcpus) {
+/// Of threads that are not read KVM may say that they are the vCPUs that they seem, and no more.
+bool Eye::confirmed(const KvmVcpus& vcpus) const {
   std::set<Pid> run;
   for (const auto& [number, tid] : vcpus.tid_of) run.insert(tid);
-  for (auto& thread : threads_) {
-    const bool runs = run.contains(thread.key.pid);
-    if (runs ? thread.cls != ThreadClass::vcpu : thread.by == ClassSource::kvm) return false;
-    if (runs) thread.by = ClassSource::kvm;
-  }
-  return true;
+  return std::all_of(threads_.begin(), threads_.end(), [&](const ThreadSeen& thread) {
+    return run.contains(thread.key.pid) ? thread.cls == ThreadClass::vcpu
+                                        : thread.by != ClassSource::kvm;
+  });
 }
 
 std::size_t Eye::count_vcpus() const {

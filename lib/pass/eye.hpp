@@ -77,7 +77,7 @@ class Eye final {
   // KVM's word
   [[nodiscard]] bool asks_threads(const KvmVcpus& vcpus, bool kvm_tells) const;
   [[nodiscard]] Result<KvmVcpus> known_vcpus() const;
-  [[nodiscard]] bool confirm(const KvmVcpus& vcpus);
+  [[nodiscard]] bool confirmed(const KvmVcpus& vcpus) const;
   [[nodiscard]] std::size_t count_vcpus() const;
   // what was seen, and what is
   [[nodiscard]] bool are_as_seen();

@@ -168,6 +168,9 @@ TEST_F(Stirring, WhoHasEndedIsMissed) {
   settle_told();
   world_->proc.exit_thread(world_->proc.add_thread(world_->vmm, "worker"));
   EXPECT_TRUE(look_at({world_->vmm}).as_seen);
+  world_->proc.exit_thread(world_->vmm);
+  const auto leaderless = look_at({world_->vmm});
+  EXPECT_TRUE(!leaderless.as_seen && leaderless.read.processes.empty());
   world_->end_vmm();
   EXPECT_FALSE(look_at({world_->vmm}).as_seen);
 }
@@ -194,6 +197,21 @@ TEST_F(Stirring, AThreadThatKvmTellsOfOtherwiseIsNews) {
   settle_told(true);
   world_->proc.set_vcpus(world_->vmm, {0, waiting_, 0});
   EXPECT_FALSE(look({}).as_seen) << "one that ran runs no more";
+}
+
+TEST_F(Stirring, AVcpuOfManyThatWaitMayRunInAnotherThread) {
+  settle_told(true);
+  (void)world_->plug_vcpu(false);
+  const auto ran = world_->vcpus.front();
+  const auto kvm_tells = [&](Pid second) { world_->proc.set_vcpus(world_->vmm, {ran, second, 0}); };
+  kvm_tells(0);
+  (void)world_->pass();  // ignored: judged by the next one
+  glance_ = glance_after(world_->pass().result, world_->clock);
+  ASSERT_TRUE(glance_ && glance_->vm.incomplete && !glance_->vm.missing);
+  kvm_tells(waiting_);
+  EXPECT_TRUE(look({}).as_seen);
+  kvm_tells(world_->io_threads.front());
+  EXPECT_FALSE(look({}).as_seen);
 }
 
 TEST_F(Stirring, WhereAVcpuHasNoThreadAllAreRead) {
