@@ -221,7 +221,7 @@ void FakeProc::exit_process(Pid pid) {
 
 void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {
   KvmVcpus vcpus;
-  vcpus.directory = fmt::format("/kvm/{}-14", vmm);
+  if (!tids.empty()) vcpus.directory = fmt::format("/kvm/{}-14", vmm);
   for (std::uint32_t n = 0; n < tids.size(); ++n) vcpus.tid_of[n] = tids[n];
   vcpus_[vmm] = std::move(vcpus);
 }

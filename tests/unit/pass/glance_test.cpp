@@ -103,13 +103,13 @@ class Stirring : public Glancing {
     scenario.thread_names = true;
     settle(scenario);
     if (waits) waiting_ = world_->plug_vcpu(false);
-    hear_all(true);
+    hear({true, true});
     (void)world_->pass();  // ignored: judged by the next one
     glance_ = glance_after(world_->pass().result, world_->clock);
     ASSERT_TRUE(glance_);
     ASSERT_EQ(glance_->vm.incomplete, waits);
   }
-  void hear_all(bool all) { world_->context.told = told_ = {all, all, false}; }
+  void hear(const Told& told) { world_->context.told = told_ = told; }
   [[nodiscard]] Glanced look_at(const std::vector<Pid>& tids) {
     Stirred stirred;
     stirred[world_->vmm].add(tids);
@@ -122,15 +122,16 @@ class Stirring : public Glancing {
 };
 
 TEST_F(Stirring, OnlyThoseThatWereHeardOfAreRead) {
-  const auto as_seen = [&](bool told, bool heard) {
+  const auto as_seen = [&](const Told& told, bool heard) {
     settle_told();
-    hear_all(told);
+    hear(told);
     rename_one();
     return look_at({heard ? world_->io_threads.front() : world_->vmm}).as_seen;
   };
-  EXPECT_TRUE(as_seen(true, false));
-  EXPECT_FALSE(as_seen(true, true));
-  EXPECT_FALSE(as_seen(false, false)) << "more may have stirred";
+  EXPECT_TRUE(as_seen({true, true}, false));
+  EXPECT_FALSE(as_seen({true, true}, true));
+  EXPECT_FALSE(as_seen({false, true}, false)) << "more may have stirred";
+  EXPECT_FALSE(as_seen({true, false}, false)) << "one may be a vCPU by now";
   settle_told();
   rename_one();
   EXPECT_FALSE(look().as_seen) << "it may be any";
@@ -189,6 +190,22 @@ TEST_F(Stirring, KvmIsAskedWhereItDoesNotKnowAll) {
   }
 }
 
+/// What a guest does is told to nobody.
+TEST_F(Stirring, WhereNoVcpuIsKnownAllAreReadInTheirOwnTime) {
+  Scenario scenario;
+  scenario.vcpus = 0;
+  for (const bool young : {true, false}) {
+    young_ = young;
+    settle(scenario);
+    hear({true, true});
+    glance_->told = told_;
+    EXPECT_TRUE(look({}).as_seen);
+    world_->proc.thread(world_->io_threads.front()).guest_ticks = 1;
+    EXPECT_EQ(look_at({world_->vmm}).as_seen, young) << "its VM may be none of KVM's";
+    EXPECT_FALSE(look({}).as_seen);
+  }
+}
+
 /// KVM's word counts for more than any other.
 TEST_F(Stirring, AThreadThatKvmTellsOfOtherwiseIsNews) {
   settle_told(true);
@@ -197,6 +214,26 @@ TEST_F(Stirring, AThreadThatKvmTellsOfOtherwiseIsNews) {
   settle_told(true);
   world_->proc.set_vcpus(world_->vmm, {0, waiting_, 0});
   EXPECT_FALSE(look({}).as_seen) << "one that ran runs no more";
+  settle_told(true);
+  auto vcpus = world_->vcpus;
+  vcpus.back() = 0;
+  world_->proc.set_vcpus(world_->vmm, vcpus);
+  EXPECT_TRUE(look({}).as_seen);
+  vcpus.push_back(0);
+  world_->proc.set_vcpus(world_->vmm, vcpus);
+  EXPECT_FALSE(look({}).as_seen) << "which thread is that?";
+}
+
+/// Weights follow how many there are.
+TEST_F(Glancing, AVcpuMoreIsNewsWhereverItWasBorn) {
+  settle();
+  auto& w = *world_;
+  w.proc.set_vcpus(w.vmm, {w.vmm});
+  (void)w.pass();  // ignored: judged by the next one
+  glance_ = glance_after(w.pass().result, w.clock);
+  ASSERT_TRUE(glance_);
+  w.proc.set_vcpus(w.vmm, {w.vmm, w.proc.add_thread(w.vmm, "worker")});
+  EXPECT_FALSE(look().as_seen);
 }
 
 TEST_F(Stirring, AVcpuOfManyThatWaitMayRunInAnotherThread) {
@@ -215,8 +252,14 @@ TEST_F(Stirring, AVcpuOfManyThatWaitMayRunInAnotherThread) {
 }
 
 TEST_F(Stirring, WhereAVcpuHasNoThreadAllAreRead) {
-  settle_told(true);
-  glance_->vm.missing = true;
+  settle_told();
+  auto vcpus = world_->vcpus;
+  vcpus.push_back(0);
+  world_->proc.set_vcpus(world_->vmm, vcpus);
+  (void)world_->pass();  // ignored: judged by the next one
+  glance_ = glance_after(world_->pass().result, world_->clock);
+  ASSERT_TRUE(glance_ && glance_->vm.missing);
+  EXPECT_TRUE(look_at({world_->vmm}).as_seen);
   rename_one();
   EXPECT_FALSE(look_at({world_->vmm}).as_seen);
 }

@@ -102,6 +102,20 @@ TEST_F(ThreadsAlone, AreOfThoseThatTheLastLookKnew) {
   for (auto& process : last_->observed.processes)
     if (process.role == ProcessRole::virtiofsd) ++process.facts.key.start;
   EXPECT_FALSE(look(any_of(world_->virtiofsd)).observed.threads_alone);
+  place(HierarchyMode::v2);
+  (void)world_->plug_vcpu();
+  auto read = glance();
+  read.processes.front().others.push_back(4711);
+  EXPECT_FALSE(look_with(read).observed.threads_alone);
+}
+
+TEST_F(ThreadsAlone, AreOfNobodyWithoutTheirLeader) {
+  place(HierarchyMode::v2);
+  (void)world_->plug_vcpu();
+  auto read = glance();
+  std::erase_if(read.processes.front().threads,
+                [this](const ThreadFacts& thread) { return thread.key.pid == world_->vmm; });
+  EXPECT_FALSE(look_with(read).observed.threads_alone);
 }
 
 TEST_F(ThreadsAlone, AreAskedWhatTheyDoWhereNothingElseTells) {
