@@ -64,48 +64,45 @@ TEST_F(Hearing, AThreadOfWhatWasPlacedAMomentAgoGoesBeforeChanges) {
   EXPECT_EQ(follower_.looks, 0U) << "a glance will do";
 }
 
-/// Where vCPUs are told, too.
-TEST_F(Hearing, OnlyTheThreadThatWasHeardOfIsRead) {
-  follower_.vcpus = true;
-  const Pid vmm = placed();
-  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
-  const Pid other = proc_.add_thread(vmm, "worker");
-  proc_.set_vcpus(vmm, {vcpu});
-  look_by(HintKind::thread, vmm);
-  (void)looks_later();  // a glance whether they are where they were moved to
-  follower_.looks = 0;
-  proc_.rename(other, "IO more");
-  const auto looks_at = [&](const std::vector<Pid>& tids) {
-    reconciler_->hint({HintKind::thread, "", vmm, "", Instant::max(), tids});
+/// Where vCPUs are told, too: a VMM with one and another thread, all in their places.
+class HearingOfVcpus : public Hearing {
+ protected:
+  void settle() {
+    follower_.vcpus = true;
+    vmm_ = placed();
+    vcpu_ = proc_.add_thread(vmm_, "CPU 0/KVM");
+    other_ = proc_.add_thread(vmm_, "worker");
+    proc_.set_vcpus(vmm_, {vcpu_});
+    look_by(HintKind::thread, vmm_);
+    (void)looks_later();  // a glance whether they are where they were moved to
+    follower_.looks = 0;
+  }
+  unsigned looks_at(const std::vector<Pid>& tids, Instant at = Instant::max()) {
+    reconciler_->hint({HintKind::thread, "", vmm_, "", at, tids});
     run();
     return std::exchange(follower_.looks, 0);
-  };
-  EXPECT_EQ(looks_at({vcpu}), 0U);
-  EXPECT_EQ(looks_at({other}), 1U);
-  proc_.rename(other, "worker");
+  }
+  Pid vmm_ = 0, vcpu_ = 0, other_ = 0;
+};
+
+TEST_F(HearingOfVcpus, OnlyTheThreadThatWasHeardOfIsRead) {
+  settle();
+  proc_.rename(other_, "IO more");
+  EXPECT_EQ(looks_at({vcpu_}), 0U);
+  EXPECT_EQ(looks_at({other_}), 1U);
+  proc_.rename(other_, "worker");
   EXPECT_EQ(looks_at({}), 1U) << "it may be any";
 }
 
 /// Events of two threads come one after the other, and a look at the first is between them.
-TEST_F(Hearing, WhatHappenedToAThreadThatWasNotReadIsStillNews) {
-  follower_.vcpus = follower_.groups = true;
-  const Pid vmm = placed();
-  const Pid vcpu = proc_.add_thread(vmm, "CPU 0/KVM");
-  const Pid other = proc_.add_thread(vmm, "worker");
-  proc_.set_vcpus(vmm, {vcpu});
-  look_by(HintKind::thread, vmm);
-  (void)looks_later();  // a glance whether they are where they were moved to
-  follower_.looks = 0;
+TEST_F(HearingOfVcpus, WhatHappenedToAThreadThatWasNotReadIsStillNews) {
+  follower_.groups = true;
+  settle();
   const auto named = clock_.now();
-  proc_.rename(other, "IO more");
-  const Pid born = proc_.add_thread(vmm, "IO new");
-  const auto looks_at = [&](Pid tid, Instant at) {
-    reconciler_->hint({HintKind::thread, "", vmm, "", at, {tid}});
-    run();
-    return std::exchange(follower_.looks, 0);
-  };
-  EXPECT_EQ(looks_at(born, named), 1U);
-  EXPECT_EQ(looks_at(other, named), 1U);
+  proc_.rename(other_, "IO more");
+  const Pid born = proc_.add_thread(vmm_, "IO new");
+  EXPECT_EQ(looks_at({born}, named), 1U);
+  EXPECT_EQ(looks_at({other_}, named), 1U);
 }
 
 /// One that was placed a moment ago has new vCPUs: who else it has is known, unless anybody has
