@@ -16,6 +16,8 @@ class Follower {
   virtual ~Follower() = default;
   /// Watches its processes, its groups and Kata's groups as they were just observed and changed.
   virtual void follow(const SandboxId& id, const Round& last) = 0;
+  /// Tells when this one has ended, whom a look at the sandbox finds no more.
+  virtual void await_end(const SandboxId& id, const TaskKey& process) = 0;
   /// Passes on what is known of groups by now, before a look at them.
   virtual void hear_groups() = 0;
   /// The weights that this round gave to groups are no news, as long as they are still there.

@@ -36,7 +36,7 @@ void Reconciler::hint(const Hint& hint) {
     case HintKind::kata_state:
       return state_hint(hint.text);
     case HintKind::process_end:
-      return end_hint(hint.pid);
+      return end_hint(hint.text, hint.pid);
     case HintKind::group:
       return group_hint(hint.text, Changed::anything);
     case HintKind::population:
@@ -97,13 +97,22 @@ void Reconciler::shim_hint(Pid pid) {
 }
 
 /// A VMM ends before its shim does, which cleans up and follows: one look sees it all.
-void Reconciler::end_hint(Pid pid) {
-  const auto id = node_.sandboxes.owner(pid);
+void Reconciler::end_hint(const std::string& text, Pid pid) {
+  auto id = node_.sandboxes.owner(pid);
+  if (!id) id = keeps_registered(text, pid);
   auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
   if (entry == nullptr) return;
   if (!shim_outlives(entry->record, pid)) return node_.dirty(*id, Due::change);
   node_.rest(*entry, kShimFollows);
   node_.changed(*id);
+}
+
+/// An end that was seen is no news, but where nothing else has kept a registration.
+std::optional<SandboxId> Reconciler::keeps_registered(const std::string& text, Pid pid) {
+  const auto id = SandboxId::parse(text);
+  const auto* entry = id ? node_.sandboxes.find(*id) : nullptr;
+  if (entry == nullptr || !entry->over || !node_.registrations.names(*id, pid)) return std::nullopt;
+  return *id;
 }
 
 /// Whose it was when it was looked at last: an end that was seen is no news.

@@ -41,7 +41,8 @@ class Reconciler final {
   void job_hint(const std::string& unit, const std::string& problem);
   void exec_hint(Pid pid);
   void shim_hint(Pid pid);
-  void end_hint(Pid pid);
+  void end_hint(const std::string& text, Pid pid);
+  [[nodiscard]] std::optional<SandboxId> keeps_registered(const std::string& text, Pid pid);
   void process_hint(Pid pid, Due why);
 
   Node node_;

@@ -36,6 +36,9 @@ class Watches final : public Follower {
   ~Watches() override = default;
 
   void follow(const SandboxId& id, const Round& last) override;
+  void await_end(const SandboxId& id, const TaskKey& process) override {
+    ends_.watch(id.str(), process);
+  }
   void hear_groups() override { groups_.hear(); }
   void wrote(const Round& round) override;
   [[nodiscard]] Told told(const SandboxId& id) const override {

@@ -258,7 +258,12 @@ void Passes::forget(const SandboxId& id) {
 
 /// Nobody has to unregister what has ended; another one of the same id is registered anew.
 void Passes::collect_registration(const SandboxId& id, const Observed& observed) {
-  if (!node_.registrations.over(id, observed)) return;
+  const auto last = node_.registrations.last_of(id, observed);
+  if (!last) return;
+  // Who is about to end is seen in no group any more, and by nobody again.
+  if (node_.follower != nullptr)
+    for (const auto& process : *last) node_.follower->await_end(id, process);
+  if (!last->empty()) return;
   auto& log = node_.world.log;
   if (const auto dropped = node_.registrations.drop(id); !dropped)
     return log.limited(LogLevel::warning, id.str(), "store", dropped.error().text);

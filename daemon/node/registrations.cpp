@@ -98,7 +98,7 @@ std::string Registrations::other_owner(const SandboxId& id, Pid pid) const {
   for (const auto& [other, registration] : all_) {
     if (other == id) continue;
     for (const auto& task : {registration.shim, registration.vmm})
-      if (task && task->pid == pid && !ended(task)) return other.str();
+      if (task && task->pid == pid && !ended(*task)) return other.str();
   }
   return "";
 }
@@ -119,17 +119,27 @@ void Registrations::add_descendants(const SandboxId& id, RegisteredProcess& proc
 }
 
 /// What cannot be read has not ended.
-bool Registrations::ended(const std::optional<TaskKey>& task) const {
-  if (!task) return true;
-  const auto stat = proc_.stat(task->pid);
-  if (stat) return !(stat->key == *task) || stat->state == 'Z';
+bool Registrations::ended(const TaskKey& task) const {
+  const auto stat = proc_.stat(task.pid);
+  if (stat) return stat->key != task || stat->ending();
   return errnos::no_task(stat.error().code);
 }
 
-bool Registrations::over(const SandboxId& id, const Observed& observed) const {
+bool Registrations::names(const SandboxId& id, Pid pid) const {
   const auto it = all_.find(id);
-  return it != all_.end() && nothing_left(observed) && ended(it->second.shim) &&
-         ended(it->second.vmm);
+  if (it == all_.end()) return false;
+  const auto is = [pid](const std::optional<TaskKey>& task) { return task && task->pid == pid; };
+  return is(it->second.shim) || is(it->second.vmm);
+}
+
+std::optional<std::vector<TaskKey>> Registrations::last_of(const SandboxId& id,
+                                                           const Observed& observed) const {
+  const auto it = all_.find(id);
+  if (it == all_.end() || !nothing_left(observed)) return std::nullopt;
+  std::vector<TaskKey> last;
+  for (const auto& task : {it->second.shim, it->second.vmm})
+    if (task && !ended(*task)) last.push_back(*task);
+  return last;
 }
 
 }  // namespace kcg

@@ -34,8 +34,11 @@ class Registrations final {
   /// `most`: how many there may be. Errors are ManagerError's, or errno of the file.
   [[nodiscard]] Status set(const SandboxId& id, const Registration& registration, std::size_t most);
   [[nodiscard]] Status drop(const SandboxId& id);
-  /// Whether nothing is left of a registered sandbox: its registration is of no use any more.
-  [[nodiscard]] bool over(const SandboxId& id, const Observed& observed) const;
+  [[nodiscard]] bool names(const SandboxId& id, Pid pid) const;
+  /// Where nothing else is left of a registered sandbox: whom it named and who has not ended yet.
+  /// None: its registration is of no use any more. nullopt: something is left, or it has none.
+  [[nodiscard]] std::optional<std::vector<TaskKey>> last_of(const SandboxId& id,
+                                                            const Observed& observed) const;
 
  private:
   [[nodiscard]] std::optional<std::string> problem(const SandboxId& id,
@@ -44,7 +47,7 @@ class Registrations final {
                                                          const TaskKey& task) const;
   [[nodiscard]] std::string other_owner(const SandboxId& id, Pid pid) const;
   void add_descendants(const SandboxId& id, RegisteredProcess& process) const;
-  [[nodiscard]] bool ended(const std::optional<TaskKey>& task) const;
+  [[nodiscard]] bool ended(const TaskKey& task) const;
 
   StateStore& store_;
   ProcView& proc_;

@@ -44,7 +44,9 @@ Result<TaskStat> FakeProc::stat(Pid pid) {
   const auto it = threads_.find(pid);
   if (it == threads_.end()) return no_task(pid);
   const auto& thread = it->second;
-  return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, 'S',
+  const auto ending = ending_.find(thread.pid);
+  const char state = ending == ending_.end() ? 'S' : ending->second;
+  return TaskStat{thread.facts.key, processes_.at(thread.pid).ppid, thread.facts.comm, state,
                   thread.facts.guest_ticks};
 }
 
@@ -66,7 +68,7 @@ Result<ProcFacts> FakeProc::identity(Pid pid) {
   if (const int code = fault()) return unreadable(pid, code);
   looked_at_.insert(pid);
   const auto it = processes_.find(pid);
-  if (it == processes_.end()) return no_task(pid);
+  if (it == processes_.end() || ending_.contains(pid)) return no_task(pid);
   auto facts = it->second;
   facts.args.clear();
   facts.args_unknown = "the command line was not looked at";
@@ -77,7 +79,7 @@ Result<ProcFacts> FakeProc::facts(Pid pid) {
   if (const int code = fault()) return unreadable(pid, code);
   looked_at_.insert(pid);
   const auto it = processes_.find(pid);
-  if (it == processes_.end()) return no_task(pid);
+  if (it == processes_.end() || ending_.contains(pid)) return no_task(pid);
   auto facts = it->second;
   if (!facts.args_unknown.empty()) facts.args.clear();
   facts.args = telling_args(facts.exe, facts.args);
@@ -97,7 +99,7 @@ Result<std::vector<Pid>> FakeProc::children(Pid pid) {
 
 Result<std::vector<ThreadFacts>> FakeProc::threads(Pid pid, const Host& host, std::size_t max) {
   if (const int code = fault()) return unreadable(pid, code);
-  if (!processes_.contains(pid)) return no_task(pid);
+  if (!processes_.contains(pid) || ending_.contains(pid)) return no_task(pid);
   const auto process = processes_.at(pid).key;
   auto ahead = ahead_.take(process);
   std::vector<ThreadFacts> found;
@@ -214,9 +216,15 @@ void FakeProc::exit_process(Pid pid) {
   tree_.exit_process(pid);
   std::erase_if(threads_, [pid](const auto& thread) { return thread.second.pid == pid; });
   processes_.erase(pid);
+  ending_.erase(pid);
   vcpus_.erase(pid);
   for (auto& [child, facts] : processes_)
     if (facts.ppid == pid) facts.ppid = 1;
+}
+
+void FakeProc::set_ending(Pid pid, char state) {
+  tree_.exit_process(pid);
+  ending_[pid] = state;
 }
 
 void FakeProc::set_vcpus(Pid vmm, const std::vector<Pid>& tids) {

@@ -73,6 +73,9 @@ class FakeProc final : public ProcView {
   void rename(Pid tid, const std::string& comm) { threads_.at(tid).facts.comm = comm; }
   void exit_thread(Pid tid);
   void exit_process(Pid pid);
+  /// It is ending until it exits: only its stat is there, in this state ('X': it was waited for;
+  /// any other: it was killed, and gives its memory back).
+  void set_ending(Pid pid, char state);
   /// Its command line hangs, until it does not.
   void set_hanging(Pid pid, bool hangs) {
     processes_.at(pid).args_unknown = hangs ? "it hangs" : "";
@@ -128,6 +131,7 @@ class FakeProc final : public ProcView {
   std::map<Pid, OneThread> threads_;
   std::map<Pid, KvmVcpus> vcpus_;
   std::set<Pid> in_ioctl_;
+  std::map<Pid, char> ending_;
   std::map<Pid, std::uint64_t> memory_, huge_;
   std::map<Pid, std::optional<std::vector<Mapping>>> mappings_;
   std::array<unsigned, 2> mappings_read_{};

@@ -30,6 +30,9 @@ class CountingFollower final : public Follower {
     burn(costs);
     if (looked) looked(id.str());
   }
+  void await_end(const SandboxId& /*id*/, const TaskKey& process) override {
+    awaited.push_back(process.pid);
+  }
   void hear_groups() override {
     if (hears) std::exchange(hears, nullptr)();
   }
@@ -39,6 +42,7 @@ class CountingFollower final : public Follower {
   void set_mode(Mode) override {}
   unsigned looks = 0;
   std::vector<std::string> seen;                   ///< whom
+  std::vector<Pid> awaited;                        ///< see await_end()
   Instant costs{0};                                ///< CPU time of each
   bool vcpus = false, groups = false;              ///< see Told
   std::function<void()> hears;                     ///< happens once, when groups are heard next

@@ -63,6 +63,38 @@ TEST_F(Hearing, AVmmsEndWaitsForItsShims) {
   EXPECT_GE(follower_.looks, 1U) << "nobody follows it";
 }
 
+/// The kernel shows one that ends in no group long before it has ended.
+TEST_F(Hearing, ARegistrationGoesWithWhomItNamedHoweverHeIsFound) {
+  config_.placement.existing = ExistingPolicy::place;
+  start();
+  run();
+  reconciler_->set_follower(&follower_);
+  const auto tell_end = [&](Pid pid) {
+    reconciler_->hint({HintKind::process_end, "x", pid});
+    run();
+    (void)looks_later();  // which find that nothing is left
+  };
+  const auto end_is_told = [&](char state) {
+    const Pid shim = proc_.start(1, {"containerd-shim", "/usr/bin/containerd-shim-kata-v2", {}});
+    auto registered = registration();
+    registered.shim = proc_.key(shim);
+    EXPECT_TRUE(reconciler_->api().register_sandbox("x", registered));
+    run();
+    follower_.awaited.clear();
+    proc_.set_ending(shim, state);
+    tell_end(shim);
+    const bool awaited = follower_.awaited == std::vector<Pid>{shim};
+    EXPECT_EQ(reconciler_->api().registered().size(), awaited ? 1U : 0U);
+    proc_.exit_process(shim);
+    if (awaited) tell_end(shim);
+    EXPECT_TRUE(reconciler_->api().registered().empty()) << state;
+    return awaited;
+  };
+  EXPECT_TRUE(end_is_told('S')) << "killed, and its memory is given back";
+  EXPECT_FALSE(end_is_told('X')) << "its parent has waited for it";
+  EXPECT_FALSE(end_is_told('Z'));
+}
+
 TEST_F(Hearing, AnEndOrAProgramThatExecutesWaitsForNothing) {
   const Pid vmm = placed();
   look_by(HintKind::process_end, vmm);
