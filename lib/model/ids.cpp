@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <functional>
+#include <unordered_map>
 
 #include "base/text.hpp"
 
@@ -24,6 +26,22 @@ constexpr std::array<std::string_view, 19> kKernelPrefixes = {
     "blkio",   "hugetlb",    "devices",  "freezer", "rdma",   "misc", "dmem",
     "net_cls", "perf_event", "net_prio", "debug",   "irq"};
 
+/// A text like this that this thread has already; else a new one. Those that nobody has any more
+/// are forgotten before the table doubles.
+std::shared_ptr<const std::string> shared_id(std::string_view text) {
+  thread_local std::unordered_map<std::size_t, std::weak_ptr<const std::string>> known;
+  thread_local std::size_t most = 64;
+  auto& one = known[std::hash<std::string_view>()(text)];
+  auto shared = one.lock();
+  if (shared && *shared == text) return shared;
+  one = shared = std::make_shared<const std::string>(text);
+  if (known.size() > most) {
+    std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+    most = std::max<std::size_t>(64, 2 * known.size());
+  }
+  return shared;
+}
+
 }  // namespace
 
 std::strong_ordering compare_shared(const std::string* a, const std::string* b) {
@@ -40,7 +58,7 @@ Result<SandboxId> SandboxId::parse(std::string_view text) {
                      });
   if (!shape)
     return fail(0, "sandbox id '{}': must match [A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}", escaped(text));
-  return SandboxId(std::string(text));
+  return SandboxId(shared_id(text));
 }
 
 const std::string& SandboxId::str() const {

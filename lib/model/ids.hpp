@@ -28,7 +28,8 @@ struct TaskKey {
 /// Order of two texts, of which one that is the same object needs no look. nullptr: before all.
 [[nodiscard]] std::strong_ordering compare_shared(const std::string* a, const std::string* b);
 
-/// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}. Copies share their text.
+/// Value: a sandbox's id, [A-Za-z0-9][A-Za-z0-9_.-]{0,127}. Copies share their text, and so
+/// do those that one thread has parsed while another one of the same text lived.
 class SandboxId final {
  public:
   SandboxId() = default;  ///< no id; equal to no parsed one
@@ -40,8 +41,7 @@ class SandboxId final {
   bool operator==(const SandboxId& other) const { return (*this <=> other) == 0; }
 
  private:
-  explicit SandboxId(std::string text)
-      : text_(std::make_shared<const std::string>(std::move(text))) {}
+  explicit SandboxId(std::shared_ptr<const std::string> text) : text_(std::move(text)) {}
   std::shared_ptr<const std::string> text_;  ///< nullptr: no id
 };
 

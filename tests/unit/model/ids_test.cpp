@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <unordered_set>
+#include <vector>
 
 namespace kcg {
 namespace {
@@ -41,6 +42,21 @@ TEST(SandboxId, NoneIsEqualToNoParsedOne) {
   std::unordered_set<SandboxId> ids = {SandboxId::parse("a").value(),
                                        SandboxId::parse("a").value()};
   EXPECT_EQ(ids.size(), 1U);
+}
+
+TEST(SandboxId, EqualOnesShareTheirText) {
+  const auto id = SandboxId::parse("shared").value();
+  EXPECT_EQ(&SandboxId::parse("shared")->str(), &id.str());
+  std::vector<SandboxId> others;  // the table is cleaned among them
+  for (int i = 0; i < 1000; ++i) others.push_back(*SandboxId::parse(std::to_string(i)));
+  for (int i = 0; i < 1000; ++i) (void)SandboxId::parse("passes" + std::to_string(i));
+  EXPECT_EQ(&SandboxId::parse("shared")->str(), &id.str());
+  for (int i = 0; i < 1000; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    EXPECT_EQ(others[index].str(), std::to_string(i));
+    EXPECT_EQ(&SandboxId::parse(std::to_string(i))->str(), &others[index].str());
+  }
+  std::thread([&] { EXPECT_EQ(SandboxId::parse("shared").value(), id); }).join();
 }
 
 TEST(CgroupPath, Accepts) {
