@@ -202,7 +202,7 @@ void Resync::end() {
   const bool first = !std::exchange(node_.looked, true);
   if (left_->marks)
     for (const auto& [id, groups] : left_->marks->found())
-      for (const auto& group : groups) node_.sandboxes.get(id).record.found_groups.insert(group);
+      node_.sandboxes.get(id).record.found_groups.insert_all(groups);
   left_.reset();
   node_.inputs.drop_stale_states();
   const auto now = node_.world.clock.now();

@@ -20,12 +20,9 @@ class FlatSet final {
 
   FlatSet() = default;
   FlatSet(std::initializer_list<T> values) : FlatSet(std::vector<T>(values)) {}
+  explicit FlatSet(std::vector<T> values) : values_(std::move(values)) { order(); }
   template <class Range>
-  explicit FlatSet(const Range& values) : values_(values.begin(), values.end()) {
-    std::sort(values_.begin(), values_.end());
-    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-    values_.shrink_to_fit();
-  }
+  explicit FlatSet(const Range& values) : FlatSet(std::vector<T>(values.begin(), values.end())) {}
 
   [[nodiscard]] const_iterator begin() const { return values_.begin(); }
   [[nodiscard]] const_iterator end() const { return values_.end(); }
@@ -52,6 +49,12 @@ class FlatSet final {
   bool operator==(const FlatSet&) const = default;
 
  private:
+  void order() {
+    std::sort(values_.begin(), values_.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    values_.shrink_to_fit();
+  }
+
   std::vector<T> values_;
 };
 

@@ -7,6 +7,8 @@
 #include "base/packed.hpp"
 #include "model/bundle.hpp"
 #include "model/process.hpp"
+#include "model/sandbox_history.hpp"
+#include "model/standing.hpp"
 #include "model/view.hpp"
 
 namespace kcg {
@@ -21,6 +23,26 @@ template <class Bytes, PartLike<FileId> Part>
 void fields(Bytes& bytes, Part& part) {
   auto& [device, inode] = part;
   bytes(device, inode);
+}
+
+template <class Bytes, PartLike<CgroupPath> Part>
+void fields(Bytes& bytes, Part& part) {
+  std::string text(part.str());
+  bytes(text);
+  if constexpr (!std::is_const_v<Part>) part = CgroupPath::parse(text).value_or(CgroupPath());
+}
+
+template <class Bytes, PartLike<HierarchyName> Part>
+void fields(Bytes& bytes, Part& part) {
+  std::string text = part.str();
+  bytes(text);
+  if constexpr (!std::is_const_v<Part>) part = text;
+}
+
+template <class Bytes, PartLike<GroupRef> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [hierarchy, path] = part;
+  bytes(hierarchy, path);
 }
 
 template <class Bytes, PartLike<ProcFacts> Part>
@@ -71,9 +93,7 @@ void fields(Bytes& bytes, Part& part) {
   auto& [id, directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
          resources, overhead, boot, layout, pinning, memory, quota, period, shares, pod_memory,
          pod_cpu, shim_pid, shim_binary, complaints, unreadable, ended] = part;
-  bytes(id);
-  bytes.begin_with(id);  // a sandbox's is its own
-  bytes(directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
+  bytes(id, directory, directory_id, engine, ns, type, sandbox, container, pod, handler, path,
         resources, overhead, boot, layout, pinning, memory, quota, period, shares, pod_memory,
         pod_cpu, shim_pid, shim_binary, complaints, unreadable, ended);
 }
@@ -108,17 +128,34 @@ void fields(Bytes& bytes, Part& part) {
   bytes(role, path, hierarchies, type, limits, wanted, memory, exists);
 }
 
-/// Most of one is paths that begin like its own group's.
 template <class Bytes, PartLike<SandboxView> Part>
 void fields(Bytes& bytes, Part& part) {
   auto& [id, ns, name, uid, handler, engine, layout, layout_source, driver, state, pod, sandbox,
          overhead_group, pod_limits, hypervisor, shim, vmm, vcpus, overhead, memory, limit, used,
          peak, cpu, created, threads, groups, containers, asked, conditions, ignored] = part;
-  bytes(sandbox);
-  bytes.begin_with(sandbox);
-  bytes(id, ns, name, uid, handler, engine, layout, layout_source, driver, state, pod,
+  bytes(id, ns, name, uid, handler, engine, layout, layout_source, driver, state, pod, sandbox,
         overhead_group, pod_limits, hypervisor, shim, vmm, vcpus, overhead, memory, limit, used,
         peak, cpu, created, threads, groups, containers, asked, conditions, ignored);
+}
+
+template <class Bytes, PartLike<Place> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [layout, source, driver, pod, sandbox, overhead_group, overhead] = part;
+  bytes(layout, source, driver, pod, sandbox, overhead_group, overhead);
+}
+
+template <class Bytes, PartLike<SandboxEvent> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [kind, subject, group, from, to, text, severity, first, last, times] = part;
+  bytes(kind, subject, group, from, to, text, severity, first, last, times);
+}
+
+template <class Bytes, PartLike<SandboxHistory> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [id, ns, name, engine, pod, sandbox, created, ended, handler, declared, peak, vmm_start,
+         ram, events] = part;
+  bytes(id, ns, name, engine, pod, sandbox, created, ended, handler, declared, peak, vmm_start, ram,
+        events);
 }
 
 }  // namespace kcg

@@ -81,7 +81,7 @@ struct LookOrder {
 class Looker final {
  public:
   Looker(const CgroupTree& tree, const LookOrder& order, Observed& observed)
-      : tree_(tree), order_(order), observed_(observed) {}
+      : tree_(tree), order_(order), found_(order.record.found_groups.all()), observed_(observed) {}
 
   /// nullptr: it does not exist.
   const GroupState* look(const Hierarchy& h, const CgroupPath& path, AskMark ask, FileNames files) {
@@ -113,7 +113,7 @@ class Looker final {
   const GroupState* outer(const Hierarchy& h, const CgroupPath& path, FileNames files) {
     const bool may_be_marked =
         std::find(order_.katas.begin(), order_.katas.end(), path) != order_.katas.end() ||
-        order_.record.found_groups.contains({h.name, path});
+        found_.contains({h.name, path});
     return look(h, path, may_be_marked ? AskMark::yes : AskMark::no, std::move(files));
   }
 
@@ -162,10 +162,9 @@ class Looker final {
 
   /// Ours, found without a layout.
   void found(const Hierarchy& h) {
-    const auto& refs = order_.record.found_groups;
-    for (const auto& ref : refs) {
+    for (const auto& ref : found_) {
       if (ref.hierarchy != h.name) continue;
-      const bool top = !refs.contains({h.name, ref.path.parent()});
+      const bool top = !found_.contains({h.name, ref.path.parent()});
       look_at_ours(h, ref.path, own_files(h, top, ThreadClass::io), top);
     }
   }
@@ -300,6 +299,7 @@ class Looker final {
 
   const CgroupTree& tree_;
   const LookOrder& order_;
+  const FlatSet<GroupRef> found_;
   Observed& observed_;
   std::set<GroupRef> absent_;     ///< or unreadable, which has been told; layouts share groups
   std::vector<CgroupPath> told_;  ///< see tops_told()

@@ -30,8 +30,7 @@ FoundNode::FoundNode(const Config& config, std::unique_ptr<KernelTree> tree,
   for (auto& [id, pids] :
        find_shims(*proc_, [this](const std::string& dir) { return inputs_.sandbox_in(dir); }))
     if (inputs_.known(id)) records_[id].shim_candidates = std::move(pids);
-  for (auto& [id, groups] : find_marked(*tree_))
-    records_[id].found_groups = FlatSet<GroupRef>(groups);
+  for (auto& [id, groups] : find_marked(*tree_)) records_[id].found_groups = FoundGroups(groups);
 }
 
 Result<std::unique_ptr<FoundNode>> FoundNode::find(const Config& config) {

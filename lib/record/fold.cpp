@@ -91,10 +91,10 @@ void count_unread(Record& record, const Observed& observed, unsigned round, Inst
 void remember(Record& record, const Observed& observed, const Desired& desired, Instant now) {
   remember_trusted(record, observed);
   // Their path is known only as long as the bundle exists; they have to go also after it.
-  auto marked = observed.unread_groups.empty() ? FlatSet<GroupRef>() : record.found_groups;
+  auto marked = observed.unread_groups.empty() ? FlatSet<GroupRef>() : record.found_groups.all();
   for (const auto& [ref, group] : observed.groups)
     if (group.mark == observed.inputs.id.str()) marked.insert(ref);
-  record.found_groups = FlatSet<GroupRef>(marked);
+  record.found_groups = FoundGroups(marked);
   record.only_layout = observed.only_layout;
   record.history = desired.history;
   // A bundle that is still being written proves nobody; its shim has announced itself already.
@@ -119,8 +119,8 @@ void remember(Record& record, const Observed& observed, const Desired& desired, 
 void remember_place(Record& record, const Desired& desired) {
   if (desired.sandbox_cgroup.is_root()) return;
   record.place =
-      Place{desired.layout,         desired.layout_source,   desired.driver,  desired.pod_cgroup,
-            desired.sandbox_cgroup, desired.overhead_cgroup, desired.overhead};
+      Packed(Place{desired.layout, desired.layout_source, desired.driver, desired.pod_cgroup,
+                   desired.sandbox_cgroup, desired.overhead_cgroup, desired.overhead});
 }
 
 /// The earliest of what any part waits for, but for threads that nothing names. systemd is waited

@@ -11,7 +11,9 @@ Record one_look() {
 }
 
 Standing standing_of(const Record& record) {
-  return {record.state, record.place, record.conditions, record.created};
+  Standing standing{record.state, std::nullopt, record.conditions, record.created};
+  if (record.place) standing.place = record.place->whole();
+  return standing;
 }
 
 bool charge_wanted(const Record& record, Instant now) {

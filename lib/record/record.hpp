@@ -16,6 +16,7 @@
 #include "model/observed.hpp"
 #include "model/plan.hpp"
 #include "model/standing.hpp"
+#include "record/found_groups.hpp"
 #include "record/parts.hpp"
 
 namespace kcg {
@@ -26,16 +27,16 @@ struct Record {
   SandboxState state = SandboxState::discovered;
   std::vector<ActiveCondition> conditions;
   std::optional<FixedLayout> fixed;
-  std::optional<Layout> only_layout;  ///< see Observed, by the last look
-  std::optional<Place> place;
+  std::optional<Layout> only_layout;   ///< see Observed, by the last look
+  std::optional<Packed<Place>> place;  ///< the last one that was wanted
   History history;
   bool watched = false;  ///< it was seen before its VMM started
   bool placed_once = false;
-  std::int64_t created = 0;        ///< seconds since the epoch: start of VMM, else shim
-  std::optional<Instant> ended;    ///< since when it is gone, as far as was seen
-  FlatSet<Trusted> trusted;        ///< identities proven in earlier passes
-  std::set<Pid> shim_candidates;   ///< processes that call themselves its shim; to be proven
-  FlatSet<GroupRef> found_groups;  ///< marked groups: of the last pass, or found at the start
+  std::int64_t created = 0;       ///< seconds since the epoch: start of VMM, else shim
+  std::optional<Instant> ended;   ///< since when it is gone, as far as was seen
+  FlatSet<Trusted> trusted;       ///< identities proven in earlier passes
+  std::set<Pid> shim_candidates;  ///< processes that call themselves its shim; to be proven
+  FoundGroups found_groups;       ///< of the last pass, or found at the start
 
   // What is waited for.
   Heals heals;

@@ -116,10 +116,12 @@ std::optional<Condition> scope_condition(const Record& record, const Desired& de
 
 std::optional<Instant> scope_wake(const Record& record, const Observed& observed, Instant now) {
   if (const auto due = record.scope->wake(now)) return due;
-  const bool left =
-      std::any_of(record.found_groups.begin(), record.found_groups.end(),
-                  [&](const auto& group) { return left_to_systemd(observed, group); });
-  if (left && record.ended) return *record.ended + kScopeRemovalGrace;
+  if (!record.ended) return std::nullopt;
+  const auto groups = record.found_groups.all();
+  const bool left = std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+    return left_to_systemd(observed, group);
+  });
+  if (left) return *record.ended + kScopeRemovalGrace;
   return std::nullopt;
 }
 

@@ -55,7 +55,7 @@ void SandboxWorld::restart_daemon() {
   record = Record();
   const auto marked = find_marked(tree);
   const auto it = marked.find(assembled.inputs.id);
-  if (it != marked.end()) record.found_groups = FlatSet<GroupRef>(it->second);
+  if (it != marked.end()) record.found_groups = FoundGroups(it->second);
 }
 
 bool SandboxWorld::legacy() const {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kcg {
 namespace {
@@ -24,6 +27,44 @@ TEST(Packed, TakesAnyText) {
   EXPECT_EQ(Packed(view).whole(), view);
   view.sandbox_cgroup.clear();
   EXPECT_EQ(Packed(view).whole(), view);
+}
+
+TEST(Packed, TakesAnyNumber) {
+  for (const auto edge : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{63}, std::int64_t{64},
+                          std::int64_t{-64}, std::int64_t{-65}, INT64_MIN, INT64_MAX}) {
+    const std::vector<std::int64_t> some = {edge, 7, edge};
+    EXPECT_EQ(Packed(some).whole(), some);
+    const std::vector<std::uint64_t> others = {static_cast<std::uint64_t>(edge), 7};
+    EXPECT_EQ(Packed(others).whole(), others);
+  }
+  EXPECT_EQ(Packed(std::vector<int>{-64, 63}).size(), 3U) << "near 0 they take a byte";
+}
+
+/// Of the texts before, those that are kept are a bounded number, and short ones none of them.
+TEST(Packed, ATextIsSaidOnce) {
+  using Texts = std::vector<std::string>;
+  const std::string path(100, 'p');
+  const auto alone = Packed(Texts{path}).size();
+  EXPECT_EQ(Packed(Texts{path, path}).size(), alone + 3);
+  EXPECT_EQ(Packed(Texts{path, path + "/below", path + "/beside"}).size(), alone + 10 + 6);
+  EXPECT_EQ(Packed(Texts{"abc", "abc"}).size(), 9U);
+  for (const std::size_t between : {62U, 63U, 64U, 65U}) {
+    Texts texts = {path};
+    for (std::size_t i = 0; i < between; ++i) texts.push_back(std::to_string(1000 + i));
+    texts.push_back(path);
+    EXPECT_EQ(Packed(texts).whole(), texts);
+    const auto without = Packed(Texts(texts.begin(), texts.end() - 1)).size();
+    EXPECT_EQ(Packed(texts).size() - without < 10, between < 64) << between;
+  }
+}
+
+/// Of two that begin like a text as far, the last one; of others the one that does for longer.
+TEST(Packed, ATextGoesOnAfterWhatItIsMostLike) {
+  const std::vector<std::string> texts = {
+      "/kubepods/pod1", "/kubepods/pod2", "/kubepods/pod1/x", "/kubepods/pod2/y", "/k", "",
+      "/kubepods/pod1"};
+  EXPECT_EQ(Packed(texts).whole(), texts);
+  EXPECT_LE(Packed(texts).size(), 1 + 15 + 4 + 5 + 5 + 3 + 1 + 3U);
 }
 
 TEST(Packed, NobodyIsNobody) {
@@ -78,6 +119,32 @@ TEST(Packed, FactsOfAProcessAreGivenBackAsTheyWere) {
       {7, 8}, 1,    "qemu", "/usr/bin/qemu", {"-name", "", "x"}, "", "/", FileId{3, 4}, 9, true,
       true,   true, true};
   EXPECT_EQ(Packed(facts).whole(), facts);
+}
+
+TEST(Packed, AHistoryIsGivenBackAsItWas) {
+  const SandboxEvent event{EventKind::repaired, "cpu.max", "/pod1/s", "1", "2", "why",
+                           Severity::warning,   3,         4,         5};
+  const SandboxHistory history{"s", "ns", "pod", Engine::crio,  "/pod1", "/pod1/s", 1, 2, "kata", 3,
+                               4,   5,    6,     {event, event}};
+  EXPECT_EQ(Packed(history).whole(), history);
+  EXPECT_EQ(Packed(SandboxHistory()).whole(), SandboxHistory());
+}
+
+TEST(Packed, PlacesAndGroupsAreGivenBackAsTheyWere) {
+  const auto path = [](const char* text) { return CgroupPath::parse(text).value(); };
+  const Place place{Layout::legacy,
+                    LayoutSource::annotation,
+                    Driver::systemd,
+                    path("/pod1"),
+                    path("/pod1/s"),
+                    CgroupPath(),
+                    {1, 2, OverheadSource::annotation}};
+  EXPECT_EQ(Packed(place).whole(), place);
+  const FlatSet<GroupRef> groups = {{"cpu,cpuacct", path("/pod1/s")},
+                                    {"memory", path("/pod1/s")},
+                                    {"v2", path("/pod1/s/vcpu")},
+                                    {"", CgroupPath()}};
+  EXPECT_EQ(Packed(groups).whole(), groups);
 }
 
 TEST(Packed, EqualOnesHoldEqualValues) {

@@ -104,8 +104,9 @@ TEST(Observe, AnOrphanInAGroupThatIsNotRootsIsNobodys) {
        {world.expected_sandbox_group(), world.expected_sandbox_group() + "/vmm"})
     world.tree.give_away({"v2", path(group)});
   world.restart_daemon();
-  EXPECT_TRUE(world.record.found_groups.empty() ||
-              !world.record.found_groups.contains({"v2", path(world.expected_sandbox_group())}));
+  EXPECT_TRUE(
+      world.record.found_groups.empty() ||
+      !world.record.found_groups.all().contains({"v2", path(world.expected_sandbox_group())}));
   EXPECT_EQ(world.observe().first(ProcessRole::vmm), nullptr);
 }
 

@@ -17,7 +17,8 @@ namespace {
 TEST(Fold, WhatWasMarkedIsRememberedBeforeItIsSeen) {
   Case one;
   one.result(op::Mark{"S"}, Outcome::done);
-  EXPECT_EQ(one.fold().record.found_groups.size(), 1U) << "the bundle may go before the next look";
+  EXPECT_EQ(one.fold().record.found_groups.all().size(), 1U)
+      << "the bundle may go before the next look";
   Case other;
   other.result(op::Mark{"S"}, Outcome::failed, EPERM);
   EXPECT_TRUE(other.fold().record.found_groups.empty());
@@ -88,8 +89,8 @@ TEST(Fold, ProcessesAndMarkedGroupsAreRemembered) {
   const auto record = one.fold().record;
   ASSERT_EQ(record.trusted.size(), 2U);
   EXPECT_EQ(record.trusted.begin()->key, (TaskKey{10, 1}));
-  ASSERT_EQ(record.found_groups.size(), 1U);
-  EXPECT_EQ(record.found_groups.begin()->path.str(), "/p/kata-sandbox-S");
+  ASSERT_EQ(record.found_groups.all().size(), 1U);
+  EXPECT_EQ(record.found_groups.all().begin()->path.str(), "/p/kata-sandbox-S");
 }
 
 TEST(Fold, AShimWaitsForItsBundle) {
@@ -299,10 +300,11 @@ TEST(Fold, ThePlaceIsKeptWhenNothingIsWantedAnyMore) {
   (void)one.fold();
   one.observed.gone = true;
   one.want = Desired{};
-  ASSERT_TRUE(one.fold().record.place);
-  EXPECT_EQ(one.record.place->pod_cgroup.str(), "/p");
-  EXPECT_EQ(one.record.place->sandbox_cgroup.str(), "/p/kata-sandbox-S");
-  EXPECT_EQ(one.record.place->driver, Driver::systemd);
+  const auto place = standing_of(one.fold().record).place;
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->pod_cgroup.str(), "/p");
+  EXPECT_EQ(place->sandbox_cgroup.str(), "/p/kata-sandbox-S");
+  EXPECT_EQ(place->driver, Driver::systemd);
 }
 
 TEST(Fold, ATaskThatIsBeingCreatedIsTriedFiveTimes) {
