@@ -151,8 +151,8 @@ Result<std::string> NodeApi::explain_json(const std::string& id) {
 
 Result<std::string> NodeApi::events_json(const std::string& text) {
   const auto& histories = node_.chronicle.histories();
-  const auto* history = histories.find(text);
-  if (history == nullptr) {
+  auto history = histories.find(text);
+  if (!history) {
     std::vector<SandboxId> ids;
     for (const auto& id : remembered())
       if (auto valid = SandboxId::parse(id)) ids.push_back(*std::move(valid));
@@ -166,14 +166,10 @@ Result<std::string> NodeApi::events_json(const std::string& text) {
 Result<std::string> NodeApi::recommend_json(const std::string& handler) {
   const auto now = node_.world.clock.wall_seconds();
   return advice_document(advice_of(
-      with_living(node_.overheads.survey(), node_.chronicle.histories().all(), now), handler));
+      with_living(node_.overheads.survey(), node_.chronicle.histories().living(), now), handler));
 }
 
-std::vector<std::string> NodeApi::remembered() const {
-  std::vector<std::string> ids;
-  for (const auto& [id, history] : node_.chronicle.histories().all()) ids.push_back(id);
-  return ids;
-}
+std::vector<std::string> NodeApi::remembered() const { return node_.chronicle.histories().ids(); }
 
 void NodeApi::reconcile(const std::string& text, bool adopt,
                         std::function<void(Result<std::uint32_t>)> done) {

@@ -20,8 +20,8 @@ Chronicle::Chronicle(StateStore& store, const Clock& clock, Log& log, Turns& tur
                      Overheads& overheads)
     : store_(store), clock_(clock), log_(log), turns_(turns), overheads_(overheads) {
   log_.name_pods([this](const std::string& id) -> Log::Fields {
-    const auto* known = histories_.find(id);
-    if (known == nullptr || known->pod_name.empty()) return {};
+    const auto known = histories_.who(id);
+    if (!known || known->pod_name.empty()) return {};
     return {{"POD_NAMESPACE", known->pod_namespace}, {"POD_NAME", known->pod_name}};
   });
 }
@@ -67,7 +67,7 @@ void Chronicle::ended(const std::string& id) {
 
 void Chronicle::end(const std::string& id, const std::string& how) {
   if (!histories_.ended(id, clock_.wall_seconds(), how)) return;
-  if (const auto* history = histories_.find(id)) overheads_.count(*history);
+  if (const auto history = histories_.who(id)) overheads_.count(*history);
   tell_last(id);
 }
 
@@ -75,18 +75,17 @@ void Chronicle::all_seen(const std::vector<SandboxId>& living) {
   std::set<std::string> ids;
   for (const auto& id : living) ids.insert(id.str());
   std::vector<std::string> over;
-  for (const auto& [id, history] : histories_.all())
-    if (history.ended == 0 && !ids.contains(id)) over.push_back(id);
+  for (const auto& [id, history] : histories_.living())
+    if (!ids.contains(id)) over.push_back(id);
   for (const auto& id : over) end(id, "while no daemon looked; found now");
   write_later(clock_.now() + kPause);
 }
 
 void Chronicle::tell_last(const std::string& id) {
-  const auto* history = histories_.find(id);
-  if (publisher_ == nullptr || history == nullptr) return;
-  auto one = *history;
-  one.events = {history->events.back()};
-  publisher_->happened(one);
+  auto history = publisher_ == nullptr ? std::nullopt : histories_.find(id);
+  if (!history) return;
+  history->events.erase(history->events.begin(), history->events.end() - 1);
+  publisher_->happened(*history);
 }
 
 void Chronicle::write_later(Instant when) {
@@ -108,8 +107,8 @@ void Chronicle::write() {
 }
 
 bool Chronicle::write_one(const std::string& id) {
-  const auto* history = histories_.find(id);
-  const auto done = history == nullptr ? store_.drop_history(id) : store_.keep(*history);
+  const auto history = histories_.find(id);
+  const auto done = !history ? store_.drop_history(id) : store_.keep(*history);
   if (!done)
     log_.limited(LogLevel::warning, id, "history",
                  "what happened to it is not kept over a restart: " + done.error().text);

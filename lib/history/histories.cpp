@@ -38,12 +38,23 @@ bool repaired(const std::vector<Repair>& repairs, const Step& step, const std::s
 
 }  // namespace
 
+template <class Change>
+bool Histories::change(All::iterator known, const Change& change) {
+  auto who = known->second.who.whole();
+  if (!change(who)) return false;
+  known->second.who = Packed(who);
+  changed_.insert(known->first);
+  return true;
+}
+
 void Histories::restore(SandboxHistory history) {
-  const auto when = std::exchange(history.ended, 0);
   auto& known = all_[history.id];
-  set_ended(known, 0);
-  known = std::move(history);
-  set_ended(known, when);
+  auto before = known.who.whole();
+  set_ended(before, 0);
+  const auto when = std::exchange(history.ended, 0);
+  set_ended(history, when);
+  known.events = Packed(std::exchange(history.events, {}));
+  known.who = Packed(history);
   drop_oldest_ended();
 }
 
@@ -54,77 +65,105 @@ void Histories::set_ended(SandboxHistory& history, std::int64_t wall_seconds) {
 }
 
 void Histories::seen(const SandboxView& view) {
-  auto& known = all_[view.id];
   const auto who = [](const auto& one) {
     return std::tie(one.id, one.pod_namespace, one.pod_name, one.engine, one.pod_cgroup,
                     one.sandbox_cgroup, one.created, one.handler);
   };
   const auto declared = view.overhead.memory_bytes;
-  if (who(known) == who(view) && known.overhead_declared == declared && known.ended == 0) return;
-  set_ended(known, 0);
-  known.id = view.id;
-  known.pod_namespace = view.pod_namespace;
-  known.pod_name = view.pod_name;
-  known.engine = view.engine;
-  known.pod_cgroup = view.pod_cgroup;
-  known.sandbox_cgroup = view.sandbox_cgroup;
-  known.created = view.created;
-  known.handler = view.handler;
-  known.overhead_declared = declared;
-  changed_.insert(view.id);
+  change(all_.try_emplace(view.id).first, [&](SandboxHistory& known) {
+    if (who(known) == who(view) && known.overhead_declared == declared && known.ended == 0)
+      return false;
+    set_ended(known, 0);
+    known.id = view.id;
+    known.pod_namespace = view.pod_namespace;
+    known.pod_name = view.pod_name;
+    known.engine = view.engine;
+    known.pod_cgroup = view.pod_cgroup;
+    known.sandbox_cgroup = view.sandbox_cgroup;
+    known.created = view.created;
+    known.handler = view.handler;
+    known.overhead_declared = declared;
+    return true;
+  });
 }
 
 bool Histories::note(const std::string& id, SandboxEvent event) {
   const auto known = all_.find(id);
   if (known == all_.end()) return false;
-  add(known->second.events, std::move(event));
+  auto events = known->second.events.whole();
+  add(events, std::move(event));
+  known->second.events = Packed(events);
   changed_.insert(id);
   return true;
 }
 
 bool Histories::overhead(const std::string& id, std::uint64_t vmm_start, std::uint64_t peak) {
   const auto known = all_.find(id);
-  if (known == all_.end()) return false;
-  auto& history = known->second;
-  const auto before = history.overhead_peak;
-  if (history.vmm_start == vmm_start && peak < before + std::max(kMib, before / 64)) return false;
-  history.vmm_start = vmm_start;
-  history.overhead_peak = peak;
-  changed_.insert(id);
-  return true;
+  return known != all_.end() && change(known, [&](SandboxHistory& history) {
+           const auto before = history.overhead_peak;
+           const bool same_vm = history.vmm_start == vmm_start;
+           if (same_vm && peak < before + std::max(kMib, before / 64)) return false;
+           history.vmm_start = vmm_start;
+           history.overhead_peak = peak;
+           return true;
+         });
 }
 
 void Histories::guest_ram(const std::string& id, std::uint64_t bytes) {
   const auto known = all_.find(id);
-  if (known == all_.end() || known->second.guest_ram == bytes) return;
-  known->second.guest_ram = bytes;
-  changed_.insert(id);
+  if (known == all_.end()) return;
+  change(known,
+         [&](SandboxHistory& history) { return std::exchange(history.guest_ram, bytes) != bytes; });
 }
 
 std::optional<std::uint64_t> Histories::overhead_peak(const std::string& id,
                                                       std::uint64_t vmm_start) const {
-  const auto* known = find(id);
-  if (known == nullptr || known->vmm_start != vmm_start || known->overhead_peak == 0)
-    return std::nullopt;
+  const auto known = who(id);
+  if (!known || known->vmm_start != vmm_start || known->overhead_peak == 0) return std::nullopt;
   return known->overhead_peak;
 }
 
 bool Histories::ended(const std::string& id, std::int64_t wall_seconds, const std::string& text) {
   const auto known = all_.find(id);
-  if (known == all_.end() || known->second.ended != 0) return false;
+  const bool news = known != all_.end() && change(known, [&](SandboxHistory& history) {
+                      if (history.ended != 0) return false;
+                      set_ended(history, wall_seconds);
+                      return true;
+                    });
+  if (!news) return false;
   SandboxEvent event;
   event.kind = EventKind::ended;
   event.text = text;
   event.first = event.last = wall_seconds;
   (void)note(id, std::move(event));  // ignored: it is known
-  set_ended(known->second, wall_seconds);
   drop_oldest_ended();
   return true;
 }
 
-const SandboxHistory* Histories::find(const std::string& id) const {
+std::optional<SandboxHistory> Histories::find(const std::string& id) const {
+  auto history = who(id);
+  if (history) history->events = all_.at(id).events.whole();
+  return history;
+}
+
+std::optional<SandboxHistory> Histories::who(const std::string& id) const {
   const auto known = all_.find(id);
-  return known == all_.end() ? nullptr : &known->second;
+  if (known == all_.end()) return std::nullopt;
+  return known->second.who.whole();
+}
+
+std::vector<std::string> Histories::ids() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, kept] : all_) ids.push_back(id);
+  return ids;
+}
+
+std::map<std::string, SandboxHistory> Histories::living() const {
+  std::map<std::string, SandboxHistory> living;
+  for (const auto& [id, kept] : all_)
+    if (auto history = kept.who.whole(); history.ended == 0)
+      living.emplace_hint(living.end(), id, std::move(history));
+  return living;
 }
 
 std::set<std::string> Histories::take_changed() { return std::exchange(changed_, {}); }

@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "history/condition_news.hpp"
+#include "model/fields.hpp"
 #include "model/observed.hpp"
 #include "model/plan.hpp"
 #include "model/repair.hpp"
@@ -47,18 +48,31 @@ class Histories final {
   /// Nothing more will happen to it. False: that was known, or nobody has seen it.
   bool ended(const std::string& id, std::int64_t wall_seconds, const std::string& text = "");
 
-  [[nodiscard]] const SandboxHistory* find(const std::string& id) const;
-  /// By id.
-  [[nodiscard]] const std::map<std::string, SandboxHistory>& all() const { return all_; }
+  [[nodiscard]] std::optional<SandboxHistory> find(const std::string& id) const;
+  /// The same without its events.
+  [[nodiscard]] std::optional<SandboxHistory> who(const std::string& id) const;
+  /// Of all that are remembered, sorted.
+  [[nodiscard]] std::vector<std::string> ids() const;
+  /// Those that have not ended, by id, without their events.
+  [[nodiscard]] std::map<std::string, SandboxHistory> living() const;
   /// Those that are not as they were at the last call: changed, come, or dropped.
   [[nodiscard]] std::set<std::string> take_changed();
 
  private:
+  /// Value: one sandbox. Its events may be many, and are asked for seldom.
+  struct Kept {
+    Packed<SandboxHistory> who;  ///< without events
+    Packed<std::vector<SandboxEvent>> events;
+  };
+  using All = std::map<std::string, Kept>;
+  /// `change` is given who it is, and says whether it has changed that.
+  template <class Change>
+  bool change(All::iterator known, const Change& change);
   /// 0: it lives.
   void set_ended(SandboxHistory& history, std::int64_t wall_seconds);
   void drop_oldest_ended();
 
-  std::map<std::string, SandboxHistory> all_;
+  All all_;
   std::set<std::pair<std::int64_t, std::string>> ended_;  ///< when, and who; the oldest first
   std::set<std::string> changed_;
 };

@@ -36,7 +36,7 @@ TEST(Histories, WhatHappensAgainIsCountedAndStandsLast) {
   all.note("a", raised("OomKilled", 1, "one"));
   all.note("a", raised("Contested", 2));
   all.note("a", raised("OomKilled", 3, "two"));
-  const auto& events = all.find("a")->events;
+  const auto events = all.find("a")->events;
   ASSERT_EQ(events.size(), 2U);
   auto twice = raised("OomKilled", 3, "two");
   twice.first = 1;
@@ -61,7 +61,7 @@ TEST(Histories, OfOneSandboxTheLastFiftyAreKept) {
   Histories all;
   all.seen(living("a"));
   for (int i = 0; i < 60; ++i) all.note("a", raised("c" + std::to_string(i), i));
-  const auto& events = all.find("a")->events;
+  const auto events = all.find("a")->events;
   ASSERT_EQ(events.size(), Histories::kMostEvents);
   EXPECT_EQ(events.front().subject, "c10");
   EXPECT_EQ(events.back().subject, "c59");
@@ -75,10 +75,10 @@ TEST(Histories, OfTheEndedTheLastTwoHundredAreKeptAndAllThatLive) {
     all.seen(living(id));
     all.ended(id, 1000 + i);
   }
-  EXPECT_EQ(all.all().size(), Histories::kMostEnded + 1);
-  EXPECT_EQ(all.find("s9"), nullptr);
-  EXPECT_NE(all.find("s10"), nullptr);
-  EXPECT_NE(all.find("lives"), nullptr);
+  EXPECT_EQ(all.ids().size(), Histories::kMostEnded + 1);
+  EXPECT_FALSE(all.find("s9"));
+  EXPECT_TRUE(all.find("s10"));
+  EXPECT_TRUE(all.find("lives"));
 }
 
 TEST(Histories, TheEndIsOneEventAndAReturnKeepsWhatWas) {
@@ -104,15 +104,32 @@ TEST(Histories, WhoHasComeBackIsNotDroppedWithThoseThatHaveEnded) {
     all.seen(living(id));
     all.ended(id, 1000 + static_cast<std::int64_t>(i));
   }
-  EXPECT_NE(all.find("a"), nullptr);
-  EXPECT_EQ(all.find("s0"), nullptr);
+  EXPECT_TRUE(all.find("a"));
+  EXPECT_FALSE(all.find("s0"));
+}
+
+TEST(Histories, WhoTheyAreIsToldWithoutWhatHappened) {
+  Histories all;
+  SandboxHistory known;
+  known.id = "a";
+  known.handler = "kata";
+  known.events = {raised("OomKilled", 1)};
+  all.restore(known);
+  all.seen(living("b"));
+  all.ended("b", 5);
+  EXPECT_EQ(all.find("a"), known);
+  known.events.clear();
+  EXPECT_EQ(all.who("a"), known);
+  EXPECT_EQ(all.living(), (std::map<std::string, SandboxHistory>{{"a", known}}));
+  EXPECT_EQ(all.ids(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(all.who("c"));
 }
 
 TEST(Histories, NobodyIsRememberedWhoWasNotSeen) {
   Histories all;
   all.note("a", raised("OomKilled", 1));
   all.ended("a", 2);
-  EXPECT_TRUE(all.all().empty());
+  EXPECT_TRUE(all.ids().empty());
   EXPECT_TRUE(all.take_changed().empty());
 }
 
