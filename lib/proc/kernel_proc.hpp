@@ -27,8 +27,9 @@ namespace kcg {
 class KernelProc final : public ProcView {
  public:
   /// Facts of processes are kept up to this many bytes; beyond, the longest unused quarter of the
-  /// processes is dropped. Room for some ten thousand: one takes about 400 bytes.
-  static constexpr std::size_t kMaxKept = std::size_t{4} << 20;
+  /// processes is dropped. Room for some 2,500: one takes about 400 bytes. Whoever is not among
+  /// them is read again, two files each, by the next look.
+  static constexpr std::size_t kMaxKept = std::size_t{1} << 20;
   /// A VMM of QEMU's has 300 mappings, 240 KiB as smaps tells them.
   static constexpr PatientReader::Limits kMappings = {16, std::chrono::milliseconds(5),
                                                       std::size_t{1} << 20};
