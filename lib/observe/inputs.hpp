@@ -93,7 +93,7 @@ class InputStore final {
   };
   using ContainerFiles = std::map<std::string, ContainerFile>;
   struct StateEntry {
-    std::string path;
+    std::size_t path = 0;  ///< its hash, to see that the file is another one
     FileStamp stamp;
     ContainerFiles containers;  ///< Go: of each container
     std::optional<Packed<KataState>> state;

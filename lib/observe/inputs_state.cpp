@@ -85,10 +85,11 @@ InputChange InputStore::state_changed(const SandboxId& id) {
     const auto dir = Dir::open(directory);
     const auto stamp = dir ? dir->stamp(name) : forward(dir.error());
     if (!stamp && errnos::no_file(stamp.error().code)) continue;
+    const auto path = std::hash<std::string>()(file.path);
     auto& entry = states_[id];
     auto containers = stamp && file.go ? read_containers(*dir, entry.containers) : ContainerFiles{};
-    const bool same = entry.state && !entry.trouble.any() && stamp && entry.path == file.path &&
-                      entry.stamp == *stamp;
+    const bool same =
+        entry.state && !entry.trouble.any() && stamp && entry.path == path && entry.stamp == *stamp;
     if (same && entry.containers == containers) return change;
     Result<std::string> text("");
     if (!same) text = stamp ? dir->read(name, kStateFile) : forward(stamp.error());
@@ -96,7 +97,7 @@ InputChange InputStore::state_changed(const SandboxId& id) {
                       : text.and_then([&](const std::string& read) {
                           return parse_kata_state(read, file.go);
                         });
-    entry.path = file.path;
+    entry.path = path;
     if (stamp) entry.stamp = *stamp;
     if (!state) {
       const auto unchanged = dir ? unchanged_for(*dir, name, text.has_value()) : Instant(0);

@@ -87,7 +87,7 @@ class Look final {
       return std::nullopt;
     }
     if (!state_.guest.resident) return std::nullopt;
-    return std::exchange(state_.asked, std::nullopt).value_or(counters_);
+    return std::exchange(state_.asked, {}).get().value_or(counters_);
   }
 
   /// False: nothing has come of it yet.
@@ -95,7 +95,8 @@ class Look final {
     const auto mappings = proc_.mappings(target_.vmm, resident);
     if (!mappings && mappings.error().code == EAGAIN) {
       // It is read from now on, so what is found will go with what the counters say now.
-      if (resident && !state_.asked) state_.asked = counters_;
+      if (resident && state_.asked.ordinary())
+        state_.asked.change([&](auto& asked) { asked = counters_; });
       return false;
     }
     if (mappings)
@@ -107,7 +108,7 @@ class Look final {
     state_.tries = told ? 0 : std::min(state_.tries + 1, 32U);
     state_.look_at = now_ + (told ? Measuring::kLookPause
                                   : doubled(kFirstPause, state_.tries - 1, Measuring::kLookPause));
-    if (!resident) state_.asked.reset();
+    if (!resident) state_.asked = {};
     return true;
   }
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/flat_set.hpp"
+#include "base/rare.hpp"
 #include "cgroup/tree.hpp"
 #include "identify/prove.hpp"
 #include "measure/near_limit.hpp"
@@ -53,10 +54,10 @@ struct Measuring {
   NearLimitTrack near_limit;
   CpuTrack cpu;
   GuestLook guest;
-  Instant look_at{0};                   ///< when its mappings are looked at next
-  Instant counted_at{0};                ///< when the last one was taken
-  unsigned tries = 0;                   ///< looks in a row that told nothing
-  std::optional<MemoryCounters> asked;  ///< as they were when what is resident was asked for
+  Instant look_at{0};                         ///< when its mappings are looked at next
+  Instant counted_at{0};                      ///< when the last one was taken
+  unsigned tries = 0;                         ///< looks in a row that told nothing
+  Rare<std::optional<MemoryCounters>> asked;  ///< when what is resident was asked for
 };
 
 /// One measurement; `measuring` begins anew with another VMM. What is measured of private RAM is as
