@@ -26,8 +26,8 @@ CACHE = ["ccache"] if shutil.which("ccache") else []
 
 
 def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str], bool]]:
-    """Each compiled source with its command's words, and whether it was compiled alone: Meson's unity
-    builds include several in one of their own."""
+    """Each compiled source with its command's words, and whether nothing was compiled before it there:
+    Meson's unity builds include several in one of their own."""
     found = []
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         source = pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
@@ -36,8 +36,8 @@ def sources(build: pathlib.Path) -> list[tuple[pathlib.Path, list[str], bool]]:
         if build in source.parents and "-unity" in source.name:
             merged = re.findall(r'^#include\s*[<"](.*)[>"]', source.read_text(encoding="utf-8"),
                                 re.MULTILINE)
-        found += [(pathlib.Path(os.path.normpath(source.parent / one)), words, False)
-                  for one in merged] or [(source, words, True)]
+        found += [(pathlib.Path(os.path.normpath(source.parent / one)), words, at == 0)
+                  for at, one in enumerate(merged)] or [(source, words, True)]
     return found
 
 
