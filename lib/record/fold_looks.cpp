@@ -44,6 +44,10 @@ void note_unrest(Record& record, const Observed& observed, const Report& report,
     record.unrest.vcpuless_since.reset();
   else if (!record.unrest.vcpuless_since)
     record.unrest.vcpuless_since = now;
+  if (observed.gone || observed.foreign.empty())
+    record.unrest.strangers_since.reset();
+  else if (!record.unrest.strangers_since)
+    record.unrest.strangers_since = now;
   if (!last_round) return;
   if (round < kRounds || !any_moved(report))
     record.unrest.restless_since.reset();

@@ -26,6 +26,11 @@ std::optional<Instant> still_ahead(Instant due, Instant now) {
   return due > now ? std::optional(due) : std::nullopt;
 }
 
+/// What nobody tells the end of is looked at again when it has lasted twice as long.
+Instant when_it_may_be_over(Instant since, Instant now) {
+  return now + std::clamp<Instant>(now - since, kEndGrace, seconds(30));
+}
+
 }  // namespace
 
 std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
@@ -63,12 +68,16 @@ std::optional<Instant> Unread::wake(Instant now) const {
 
 std::optional<Instant> Failures::wake(Instant now) const {
   std::optional<Instant> next;
-  for (const auto& [step, first] : since) next = earlier(next, still_ahead(first + kEndGrace, now));
+  for (const auto& [step, first] : since)
+    next = earlier(next,
+                   still_ahead(first + kEndGrace, now).value_or(when_it_may_be_over(first, now)));
   return next;
 }
 
 std::optional<Instant> Unrest::wake(Instant now) const {
-  return vcpuless_since ? still_ahead(*vcpuless_since + kVcpuGrace, now) : std::nullopt;
+  const auto vcpus = vcpuless_since ? still_ahead(*vcpuless_since + kVcpuGrace, now) : std::nullopt;
+  if (!strangers_since) return vcpus;
+  return earlier(vcpus, when_it_may_be_over(*strangers_since, now));
 }
 
 void UnnamedThreads::add(const TaskKey& key, ThreadClass cls, ClassSource by, bool named_vcpu) {

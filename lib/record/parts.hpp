@@ -113,17 +113,19 @@ struct Unread {
   bool operator==(const Unread&) const = default;
 };
 
-/// Value: steps that may have failed by an end.
+/// Value: steps that may have failed by an end. Who else was in their way may go, which nobody
+/// tells.
 struct Failures {
   std::map<std::string, Instant> since;  ///< by step
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Failures&) const = default;
 };
 
-/// Value: threads that are not as they should be, since when.
+/// Value: processes and threads that are not as they should be, since when.
 struct Unrest {
-  std::optional<Instant> restless_since;  ///< threads have moved in each round since
-  std::optional<Instant> vcpuless_since;  ///< the VMM has shown no vCPU since
+  std::optional<Instant> restless_since;   ///< threads have moved in each round since
+  std::optional<Instant> vcpuless_since;   ///< the VMM has shown no vCPU since
+  std::optional<Instant> strangers_since;  ///< there are some: that they leave is told to nobody
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Unrest&) const = default;
 };

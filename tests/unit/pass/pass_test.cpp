@@ -93,6 +93,20 @@ TEST(Pass, AKernelThreadThatIsNobodysKeepsTheControllersOff) {
   EXPECT_TRUE(complains(one.world.record, ConditionName::foreign_process));
 }
 
+TEST(Pass, LooksAgainForAStrangerToLeaveWhichNobodyTells) {
+  InKatasScope one([](Pid) { return "vhost-1"; });
+  auto& world = one.world;
+  const auto next = world.pass().follow_up.look_at;
+  ASSERT_TRUE(next);
+  EXPECT_LE(*next, world.clock.now() + milliseconds(500));
+  world.proc.exit_process(one.worker);
+  world.clock.advance(*next - world.clock.now());
+  for (int i = 0; i < 3; ++i) (void)world.pass();
+  EXPECT_NE(one.enabled().find("memory"), std::string::npos);
+  EXPECT_FALSE(complains(world.record, ConditionName::foreign_process));
+  EXPECT_FALSE(world.record.unrest.strangers_since);
+}
+
 TEST(Pass, TellsTheFirstStepThatFailed) {
   SandboxWorld world(Scenario{});
   world.boot();

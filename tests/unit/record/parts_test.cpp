@@ -51,11 +51,26 @@ TEST(RecordParts, AnEndIsJudgedOnce) {
   failures.since = {{"a", kNow}, {"b", kNow - 100ms}};
   EXPECT_EQ(failures.wake(kNow), Due(kNow - 100ms + kEndGrace));
   EXPECT_EQ(failures.wake(kNow - 100ms + kEndGrace), Due(kNow + kEndGrace));
-  EXPECT_FALSE(failures.wake(kNow + kEndGrace));
   Unrest unrest;
   unrest.vcpuless_since = kNow;
   EXPECT_EQ(unrest.wake(kNow), Due(kNow + kVcpuGrace));
   EXPECT_FALSE(unrest.wake(kNow + kVcpuGrace));
+}
+
+TEST(RecordParts, WhatNobodyTellsTheEndOfIsLookedAtEverMoreSeldom) {
+  Failures failures;
+  failures.since = {{"a", kNow}};
+  Unrest unrest;
+  unrest.strangers_since = kNow;
+  for (const auto& [age, pause] :
+       {std::pair<Instant, Instant>{kEndGrace, kEndGrace}, {2s, 2s}, {30s, 30s}, {24h, 30s}}) {
+    EXPECT_EQ(failures.wake(kNow + age), Due(kNow + age + pause));
+    EXPECT_EQ(unrest.wake(kNow + age), Due(kNow + age + pause));
+  }
+  EXPECT_EQ(unrest.wake(kNow), Due(kNow + kEndGrace));
+  unrest.vcpuless_since = kNow;
+  EXPECT_EQ(unrest.wake(kNow), Due(kNow + kEndGrace)) << "the earlier of both";
+  EXPECT_EQ(unrest.wake(kNow + 4s), Due(kNow + kVcpuGrace));
 }
 
 TEST(RecordParts, AnOpenJobIsWaitedForLongerThanItsNextTry) {
