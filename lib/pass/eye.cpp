@@ -48,7 +48,7 @@ std::vector<ThreadSeen> seen_of(Hypervisor hypervisor, const std::vector<Thread>
 }
 
 Eye::Eye(ProcView& proc, const Host& host, std::size_t most, const ProcessSeen& seen)
-    : proc_(proc), host_(host), most_(most), seen_(seen) {
+    : proc_(proc), host_(host), most_(most), seen_(seen), known_(seen.threads.whole()) {
   process_.facts.key = seen.key;
   process_.role = seen.role;
   process_.hypervisor = seen.hypervisor;
@@ -75,7 +75,7 @@ bool Eye::look_at(const StirredThreads& stirred, const VmSeen& vm) {
   if (!tids) return false;
   std::vector<Pid> news;
   for (const Pid tid : *tids) {
-    const auto* known = find(seen_.threads, tid);
+    const auto* known = find(known_, tid);
     if (known != nullptr && !stirred.contains(tid))
       threads_.push_back(*known);
     else
@@ -145,7 +145,7 @@ bool Eye::asks_threads(const KvmVcpus& vcpus, bool kvm_tells) const {
 /// What KVM said, as far as it named threads.
 Result<KvmVcpus> Eye::known_vcpus() const {
   KvmVcpus vcpus;
-  for (const auto& thread : seen_.threads)
+  for (const auto& thread : known_)
     if (thread.by == ClassSource::kvm)
       vcpus.tid_of[static_cast<std::uint32_t>(vcpus.tid_of.size())] = thread.key.pid;
   return vcpus;
@@ -175,7 +175,7 @@ bool Eye::are_as_seen() {
 }
 
 bool Eye::one_that_weighs_ended() const {
-  return std::any_of(seen_.threads.begin(), seen_.threads.end(), [this](const ThreadSeen& seen) {
+  return std::any_of(known_.begin(), known_.end(), [this](const ThreadSeen& seen) {
     return weighs(seen.cls) && find(threads_, seen.key) == nullptr;
   });
 }
@@ -183,9 +183,9 @@ bool Eye::one_that_weighs_ended() const {
 /// A known one has the class that it had; a new one was born where the leader is, and belongs
 /// there.
 bool Eye::as_seen(const ThreadSeen& thread) {
-  if (const auto* known = find(seen_.threads, thread.key)) return known->cls == thread.cls;
+  if (const auto* known = find(known_, thread.key)) return known->cls == thread.cls;
   if (weighs(thread.cls)) return false;
-  const auto* leader = find(seen_.threads, seen_.key);
+  const auto* leader = find(known_, seen_.key);
   if (leader == nullptr || leader->cls != thread.cls) return false;
   if (!leaders_groups_) leaders_groups_ = proc_.groups(pid(), host_);
   const auto groups = proc_.groups(thread.key.pid, host_);

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "cgroup/tree.hpp"
+#include "model/fields.hpp"
 #include "model/process.hpp"
 #include "model/stirred.hpp"
 #include "observe/sandbox.hpp"
@@ -27,6 +28,12 @@ struct ThreadSeen {
   bool glanced = false;  ///< not by the last look, which may have seen it otherwise or not at all
 };
 
+template <class Bytes, PartLike<ThreadSeen> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [key, cls, by, named_vcpu, glanced] = part;
+  bytes(key, cls, by, named_vcpu, glanced);
+}
+
 /// Ascending by key. `glanced`: see ThreadSeen.
 [[nodiscard]] std::vector<ThreadSeen> seen_of(Hypervisor hypervisor,
                                               const std::vector<Thread>& threads, bool glanced);
@@ -36,8 +43,8 @@ struct ProcessSeen {
   TaskKey key;
   ProcessRole role = ProcessRole::descendant;
   Hypervisor hypervisor = Hypervisor::unknown;
-  Instant since{0};                 ///< its threads are known as of then
-  std::vector<ThreadSeen> threads;  ///< ascending by key
+  Instant since{0};                         ///< its threads are known as of then
+  Packed<std::vector<ThreadSeen>> threads;  ///< ascending by key
   [[nodiscard]] bool runs_vm() const { return kcg::runs_vm(role, hypervisor); }
 };
 
@@ -88,6 +95,7 @@ class Eye final {
   const Host& host_;
   std::size_t most_;
   const ProcessSeen& seen_;
+  const std::vector<ThreadSeen> known_;  ///< those seen
   Process process_;
   std::vector<ThreadSeen> threads_;
   ThreadsRead::OfOne read_;

@@ -19,7 +19,7 @@ ProcessSeen seen_of(const Process& process, Instant since) {
   seen.key = process.facts.key;
   seen.role = process.role;
   seen.hypervisor = process.hypervisor;
-  seen.threads = seen_of(process.hypervisor, process.threads, false);
+  seen.threads = Packed(seen_of(process.hypervisor, process.threads, false));
   // What was read of a large one ahead may be older.
   if (process.threads.size() <= kMostGlanced / 2) seen.since = since;
   return seen;
@@ -77,7 +77,7 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
     if (!eye.all_as_seen()) {
       as_seen = false;
     } else {
-      process.threads = eye.threads();
+      process.threads = Packed(eye.threads());
       if (threads == nullptr) process.since = now;
     }
     read.processes.push_back(eye.take());
@@ -93,7 +93,7 @@ UnnamedThreads unnamed_of(const Glance& glance) {
   found.told = glance.told;
   for (const auto& process : glance.processes) {
     if (process.role != ProcessRole::vmm) continue;
-    for (const auto& seen : process.threads)
+    for (const auto& seen : process.threads.whole())
       found.add(seen.key, seen.cls, seen.by, seen.named_vcpu);
   }
   return found;
