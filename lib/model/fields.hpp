@@ -4,6 +4,7 @@
 // it does not compile until it is named here.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/packed.hpp"
 #include "model/bundle.hpp"
 #include "model/process.hpp"
@@ -17,6 +18,13 @@ template <class Bytes, PartLike<TaskKey> Part>
 void fields(Bytes& bytes, Part& part) {
   auto& [pid, start] = part;
   bytes(pid, start);
+}
+
+template <class Bytes, PartLike<Instant> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto count = part.count();
+  bytes(count);
+  if constexpr (!std::is_const_v<Part>) part = Instant(count);
 }
 
 template <class Bytes, PartLike<FileId> Part>

@@ -202,11 +202,11 @@ bool forgotten(const HealKey& key, const HealCount& heal, const Observed& observ
 }
 
 /// What was made anew has never been written to.
-void forget_made(Record& record, const Report& report) {
+void forget_made(HealCounts& counts, const Report& report) {
   for (const auto& result : report.results) {
     const bool made = is<op::Create>(result.step) || is<op::StartScope>(result.step);
     if (!made || result.outcome == Outcome::skipped) continue;
-    record.heals.counts.erase_if([&](const auto& entry) {
+    std::erase_if(counts, [&](const auto& entry) {
       return group_of(entry.first, entry.second) == result.step.group;
     });
   }
@@ -233,11 +233,13 @@ std::string described(const HealKey& key, const HealCount& heal) {
 
 std::vector<Repair> count_heals(Record& record, const Observed& observed, const Report& report,
                                 unsigned round, Instant now) {
-  forget_made(record, report);
-  record.heals.counts.erase_if(
-      [&](const auto& entry) { return forgotten(entry.first, entry.second, observed, now); });
+  auto counts = record.heals.counts();
+  forget_made(counts, report);
+  std::erase_if(counts, [&](const auto& entry) {
+    return forgotten(entry.first, entry.second, observed, now);
+  });
   const auto touched = planned(report);
-  for (auto& [key, heal] : record.heals.counts) {
+  for (auto& [key, heal] : counts) {
     calm(heal, now);
     // While it is left alone it is in no plan.
     if (heal.contest->quiet_until <= now && !touched.contains(key)) found_held(heal, round);
@@ -245,16 +247,17 @@ std::vector<Repair> count_heals(Record& record, const Observed& observed, const 
   std::vector<Repair> repairs;
   Ordinary ordinary(observed, moved_by(report));
   for (const auto& [key, doing] : doings_of(report, ordinary))
-    if (count(record.heals.counts[key], doing, round, now) && !doing.nobodys)
-      repairs.push_back(doing.repair);
-  record.heals.counts.shrink();
+    if (count(counts[key], doing, round, now) && !doing.nobodys) repairs.push_back(doing.repair);
+  record.heals = Heals(counts);
   return repairs;
 }
 
 std::optional<Condition> contest_condition(const Record& record) {
+  if (!record.heals.contested()) return std::nullopt;
   std::string text;
   unsigned more = 0;
-  for (const auto& [key, heal] : record.heals.counts) {
+  const auto counts = record.heals.counts();
+  for (const auto& [key, heal] : counts) {
     if (heal.contest->delay == Instant(0)) continue;
     if (text.empty())
       text = described(key, heal);
@@ -269,6 +272,7 @@ std::optional<Condition> contest_condition(const Record& record) {
 Plan without_contested(const Plan& plan, const Record& record, const Observed& observed,
                        Instant now) {
   const bool contested = record.heals.wake(now).has_value();
+  const auto counts = contested ? record.heals.counts() : HealCounts();
   Moved moved;
   std::map<HealKey, std::string> wish;  // what the plan leaves in the end
   for (const auto& step : plan.steps) {
@@ -281,8 +285,8 @@ Plan without_contested(const Plan& plan, const Record& record, const Observed& o
     if (!contested) return false;
     const auto key = counted_by(step);
     if (!key || ordinary(step)) return false;
-    const auto heal = record.heals.counts.find(*key);
-    return heal != record.heals.counts.end() && heal->second.contest->quiet_until > now &&
+    const auto heal = counts.find(*key);
+    return heal != counts.end() && heal->second.contest->quiet_until > now &&
            heal->second.written == wish[*key];
   };
   Moved left;  // processes that stay where they are, and their threads with them

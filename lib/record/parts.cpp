@@ -37,9 +37,17 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
+Heals::Heals(const HealCounts& counts)
+    : contested_(std::any_of(counts.begin(), counts.end(),
+                             [](const auto& one) { return !one.second.contest.ordinary(); })) {
+  if (!counts.empty()) packed_ = Packed(counts);
+}
+
 std::optional<Instant> Heals::wake(Instant now) const {
+  if (!contested_) return std::nullopt;
   std::optional<Instant> next;
-  for (const auto& [key, heal] : counts)
+  const auto all = counts();
+  for (const auto& [key, heal] : all)
     next = earlier(next, still_ahead(heal.contest->quiet_until, now));
   return next;
 }

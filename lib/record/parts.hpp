@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/flat_map.hpp"
 #include "base/flat_set.hpp"
 #include "base/rare.hpp"
+#include "model/fields.hpp"
 #include "model/host.hpp"
 #include "model/observed.hpp"
 #include "model/process.hpp"
@@ -64,12 +64,45 @@ struct HealCount {
   bool operator==(const HealCount&) const = default;
 };
 
-/// Value: all of a sandbox.
-struct Heals {
-  FlatMap<HealKey, HealCount> counts;
+using HealCounts = std::map<HealKey, HealCount>;
+
+template <class Bytes, PartLike<HealKey> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [what, group] = part;
+  bytes(what, group);
+}
+
+template <class Bytes, PartLike<Contest> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [found, times, row, quiet_until, delay] = part;
+  bytes(found, times, row, quiet_until, delay);
+}
+
+template <class Bytes, PartLike<HealCount> Part>
+void fields(Bytes& bytes, Part& part) {
+  auto& [written, hierarchy, last, held, contest] = part;
+  auto whole = contest.get();
+  bytes(written, hierarchy, last, held, whole);
+  if constexpr (!std::is_const_v<Part>)
+    contest.change([&](Contest& one) { one = std::move(whole); });
+}
+
+/// Value: all of a sandbox, packed: most of it is paths of groups.
+class Heals final {
+ public:
+  Heals() = default;
+  explicit Heals(const HealCounts& counts);
+
+  [[nodiscard]] HealCounts counts() const { return packed_.whole(); }
+  /// Whether there is a Contest among them.
+  [[nodiscard]] bool contested() const { return contested_; }
   /// When the next contested thing may be tried again.
   [[nodiscard]] std::optional<Instant> wake(Instant now) const;
   bool operator==(const Heals&) const = default;
+
+ private:
+  Packed<HealCounts> packed_;
+  bool contested_ = false;
 };
 
 /// Value: what became of the VMM, as far as was seen.

@@ -83,8 +83,8 @@ TEST_F(Heals, TheDelayDoublesOnlyWhenSomebodyComesBack) {
   }
   const auto contested_delay = [&] {
     Instant longest{0};
-    for (const auto& [key, heal] : world_->record.heals.counts)
-      longest = std::max(longest, heal.contest->delay);
+    const auto counts = world_->record.heals.counts();
+    for (const auto& [key, heal] : counts) longest = std::max(longest, heal.contest->delay);
     return longest;
   };
   EXPECT_EQ(contested_delay(), 30s);
@@ -120,7 +120,8 @@ TEST_F(Heals, OfATaskThatIsLeftInPeaceNothingIsRemembered) {
   disturb();
   (void)world_->pass();
   const auto tasks = [&] {
-    return std::count_if(world_->record.heals.counts.begin(), world_->record.heals.counts.end(),
+    const auto counts = world_->record.heals.counts();
+    return std::count_if(counts.begin(), counts.end(),
                          [](const auto& one) { return one.second.hierarchy.str().empty(); });
   };
   EXPECT_GT(tasks(), 0);
@@ -317,7 +318,8 @@ TEST(Contest, WhatIsLeftAloneWasNotSeenHeld) {
   sequence.look({"0", "1"});
   for (int i = 0; i < 7; ++i) sequence.look({"9", "1"});
   EXPECT_EQ(sequence.writes(), 7);
-  EXPECT_FALSE(sequence.record().heals.counts.begin()->second.held);
+  const auto counts = sequence.record().heals.counts();
+  EXPECT_FALSE(counts.begin()->second.held);
 }
 
 TEST(Contest, AChangedWishIsWrittenAtOnce) {
@@ -334,12 +336,12 @@ TEST(Contest, GoesWithItsGroup) {
   sequence.look({"0", "1"});
   for (int i = 0; i < 4; ++i) sequence.look({"9", "1"});
   sequence.remake();
-  EXPECT_TRUE(sequence.record().heals.counts.empty());
+  EXPECT_TRUE(sequence.record().heals.counts().empty());
   for (int i = 0; i < 5; ++i) sequence.look({"9", "1"});
   EXPECT_FALSE(sequence.contested());
   sequence.observed_.groups.clear();
   sequence.look({"1", "1"});
-  EXPECT_TRUE(sequence.record().heals.counts.empty());
+  EXPECT_TRUE(sequence.record().heals.counts().empty());
 }
 
 }  // namespace

@@ -31,15 +31,29 @@ TEST(RecordParts, APartThatWaitsForNothingWakesNobody) {
 }
 
 TEST(RecordParts, TheNextOfSeveralContestsIsTriedAgainFirst) {
-  Heals heals;
-  const auto quiet = [&](const std::string& what, Instant until) {
-    heals.counts[{what}].contest.change([&](Contest& contest) { contest.quiet_until = until; });
+  HealCounts counts;
+  const auto wake = [&](const std::string& what, Instant until) {
+    counts[{what}].contest.change([&](Contest& contest) { contest.quiet_until = until; });
+    return Heals(counts).wake(kNow);
   };
-  quiet("over", kNow);
-  EXPECT_FALSE(heals.wake(kNow));
-  quiet("late", kNow + 60s);
-  quiet("soon", kNow + 30s);
-  EXPECT_EQ(heals.wake(kNow), Due(kNow + 30s));
+  EXPECT_FALSE(wake("over", kNow));
+  EXPECT_EQ(wake("late", kNow + 60s), Due(kNow + 60s));
+  EXPECT_EQ(wake("soon", kNow + 30s), Due(kNow + 30s));
+}
+
+TEST(RecordParts, HealsAreGivenBackAsTheyWere) {
+  HealCounts counts;
+  auto& calm = counts[{"cpu.max", CgroupPath::parse("/p/a").value()}];
+  calm.written = "1 100000";
+  calm.hierarchy = "v2";
+  calm.last = kNow;
+  calm.held = true;
+  EXPECT_EQ(Heals(counts).counts(), counts);
+  EXPECT_FALSE(Heals(counts).contested());
+  counts[{"task 5"}].contest.change(
+      [](Contest& contest) { contest = {"/elsewhere", {kNow, kNow + 1us}, 3, kNow + 30s, 30s}; });
+  EXPECT_EQ(Heals(counts).counts(), counts);
+  EXPECT_TRUE(Heals(counts).contested());
 }
 
 TEST(RecordParts, AnEndIsJudgedOnce) {
