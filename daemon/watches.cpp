@@ -109,13 +109,13 @@ Watches::Watches(Loop& loop, const Config& config, const Host& host, ProcView& p
       vcpus_(loop, proc, kKvmDebugfs, std::ref(gate_)) {}
 
 void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
-  std::set<Pid> now;
+  FlatSet<Pid> now;
   for (const auto& process : observed.processes) {
     const Pid pid = process.facts.key.pid;
     now.insert(pid);
     processes_.watch_process(pid);
     if (process.role == ProcessRole::shim || process.role == ProcessRole::vmm)
-      ends_.watch(id.str(), process.facts.key);
+      ends_.watch(id, process.facts.key);
   }
   for (const Pid pid : std::exchange(pids_[id], now))
     if (!now.contains(pid)) processes_.unwatch_process(pid);
@@ -143,8 +143,8 @@ void Watches::follow_vcpus(const SandboxId& id, const Observed& observed) {
 void Watches::follow(const SandboxId& id, const Round& last) {
   const auto& observed = last.observed;
   follow_processes(id, observed);
-  if (last.groups_read) groups_.watch(id.str(), interests_of(id, observed), populated(last));
-  oom_.watch(id.str(), memory_groups(id, observed));
+  if (last.groups_read) groups_.watch(id, interests_of(id, observed), populated(last));
+  oom_.watch(id, memory_groups(id, observed));
   follow_vcpus(id, observed);
 }
 
@@ -157,10 +157,10 @@ void Watches::wrote(const Round& round) {
 }
 
 void Watches::leave(const SandboxId& id) {
-  groups_.unwatch(id.str());
-  oom_.unwatch(id.str());
+  groups_.unwatch(id);
+  oom_.unwatch(id);
   vcpus_.unwatch(id.str());
-  ends_.unwatch(id.str());
+  ends_.unwatch(id);
   const auto pids = pids_.extract(id);
   if (pids.empty()) return;
   for (const Pid pid : pids.mapped()) processes_.unwatch_process(pid);

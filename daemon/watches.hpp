@@ -4,8 +4,8 @@
 #pragma once
 
 #include <map>
-#include <set>
 
+#include "base/flat_set.hpp"
 #include "daemon/follower.hpp"
 #include "daemon/health.hpp"
 #include "daemon/loop.hpp"
@@ -36,13 +36,11 @@ class Watches final : public Follower {
   ~Watches() override = default;
 
   void follow(const SandboxId& id, const Round& last) override;
-  void await_end(const SandboxId& id, const TaskKey& process) override {
-    ends_.watch(id.str(), process);
-  }
+  void await_end(const SandboxId& id, const TaskKey& process) override { ends_.watch(id, process); }
   void hear_groups() override { groups_.hear(); }
   void wrote(const Round& round) override;
   [[nodiscard]] Told told(const SandboxId& id) const override {
-    return {processes_.listening(), vcpus_.hears(id.str()), groups_.hears(id.str())};
+    return {processes_.listening(), vcpus_.hears(id.str()), groups_.hears(id)};
   }
   void leave(const SandboxId& id) override;
   void set_mode(Mode mode) override { oom_.set_may_write(mode == Mode::enforce); }
@@ -61,7 +59,7 @@ class Watches final : public Follower {
   PidWatch ends_;
   ProcessWatch processes_;
   VcpuWatch vcpus_;
-  std::map<SandboxId, std::set<Pid>> pids_;  ///< told to processes_
+  std::map<SandboxId, FlatSet<Pid>> pids_;  ///< told to processes_
 };
 
 }  // namespace kcg

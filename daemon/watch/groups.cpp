@@ -80,15 +80,15 @@ GroupWatch::GroupWatch(Loop& loop, const Host& host, HintSink sink, TellHealth t
 
 std::size_t GroupWatch::size() const {
   std::set<int> watches;
-  for (const auto& [wd, listener] : listeners_) watches.insert(wd);
+  for (const auto& listener : listeners_) watches.insert(listener.wd);
   for (const auto& [child, ids] : children_) watches.insert(child.wd);
   return watches.size();
 }
 
-void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& interests,
+void GroupWatch::watch(const SandboxId& id, const std::vector<GroupInterest>& interests,
                        const std::set<GroupRef>& populated) {
-  auto& [key, heard] = *heard_.try_emplace(id).first;
-  const auto before = heard.size();  // they stand first until all is asked for, also if it throws
+  auto& [key, all] = *heard_.try_emplace(id).first;
+  const auto before = all;  // they stay until all is asked for, also if it throws
   refused_.erase(id);
   // Asked for every time, but for each child of one directory: it costs some microseconds, and
   // tells a group that was made anew from the old one, whose end nobody tells: a watch keeps its
@@ -102,12 +102,15 @@ void GroupWatch::watch(const std::string& id, const std::vector<GroupInterest>& 
     const auto listening = listen(key, interest, wd, populated.contains(interest.group));
     if (!listening) shortage_.begin(listening.error());
   }
-  std::vector<Heard> now(heard.begin() + static_cast<std::ptrdiff_t>(before), heard.end());
-  std::sort(now.begin(), now.end());
-  for (std::size_t i = 0; i < before; ++i)
-    if (!std::binary_search(now.begin(), now.end(), heard[i])) drop(key, heard[i]);
-  heard = std::move(now);
-  if (heard.empty()) heard_.erase(id);
+  const auto only_now = [this, &key = key](const auto& then, auto& now) {
+    now = {now.begin() + static_cast<std::ptrdiff_t>(then.size()), now.end()};
+    std::sort(now.begin(), now.end());
+    for (const auto& one : then)
+      if (!std::binary_search(now.begin(), now.end(), one)) drop(key, one);
+  };
+  only_now(before.groups, all.groups);
+  only_now(before.children, all.children);
+  if (all.groups.empty() && all.children.empty()) heard_.erase(id);
 }
 
 /// ENOENT: there is no such file. Others: there is no room.
@@ -118,70 +121,82 @@ Result<int> GroupWatch::add(const GroupInterest& interest) {
 }
 
 /// An error: there is no room. That there is no such file is none. `id` is a key of heard_.
-Status GroupWatch::listen(const std::string& id, const GroupInterest& interest,
-                          const Result<int>& wd, bool populated) {
+Status GroupWatch::listen(const SandboxId& id, const GroupInterest& interest, const Result<int>& wd,
+                          bool populated) {
   if (!wd && errnos::no_file(wd.error().code)) return {};
   if (!wd) {
     refused_[id].push_back(interest);
     return forward(wd.error());
   }
-  heard_[id].push_back({*wd, interest.news, interest.child});
-  if (interest.news == GroupNews::child) {
-    auto& ids = children_[{*wd, interest.child}];
-    if (std::find(ids.begin(), ids.end(), &id) == ids.end()) ids.push_back(&id);
-    return {};
-  }
   if (interest.news == GroupNews::population) populations_.try_emplace(*wd, interest.group);
-  const auto [first, last] = listeners_.equal_range(*wd);
-  const auto known = std::find_if(first, last, [&](const auto& listener) {
-    return listener.second.id == &id && listener.second.news == interest.news;
-  });
-  if (known != last)
-    known->second.populated = populated;
+  if (interest.news == GroupNews::child)
+    listen_to_child(id, {*wd, interest.child});
   else
-    listeners_.emplace(*wd, Listener{&id, interest.news, populated});
+    listen_to_group(id, {*wd, interest.news}, populated);
   return {};
 }
 
-void GroupWatch::unwatch(const std::string& id) {
+void GroupWatch::listen_to_child(const SandboxId& id, Child child) {
+  auto& ids = children_[child];
+  if (std::find(ids.begin(), ids.end(), &id) == ids.end()) ids.push_back(&id);
+  heard_[id].children.push_back(std::move(child));
+}
+
+void GroupWatch::listen_to_group(const SandboxId& id, Heard heard, bool populated) {
+  heard_[id].groups.push_back(heard);
+  const Listener wanted{heard.wd, heard.news, populated, &id};
+  const auto known = find(wanted);
+  if (known != listeners_.end())
+    known->populated = populated;
+  else
+    listeners_.insert(wanted);
+}
+
+/// The same one's in the same news.
+GroupWatch::Listeners::iterator GroupWatch::find(const Listener& wanted) {
+  const auto [first, last] = listeners_.equal_range(wanted);
+  const auto found = std::find_if(first, last, [&](const Listener& one) {
+    return one.id == wanted.id && one.news == wanted.news;
+  });
+  return found == last ? listeners_.end() : found;
+}
+
+void GroupWatch::unwatch(const SandboxId& id) {
   refused_.erase(id);
   const auto found = heard_.find(id);
   if (found == heard_.end()) return;
-  for (const auto& heard : found->second) drop(found->first, heard);
+  const auto& [key, all] = *found;
+  for (const auto& heard : all.groups) drop(key, heard);
+  for (const auto& child : all.children) drop(key, child);
   heard_.erase(found);
 }
 
-void GroupWatch::drop(const std::string& id, const Heard& heard) {
-  const bool known =
-      heard.news == GroupNews::child ? drop_child(id, heard) : drop_listener(id, heard);
-  if (!known || used(heard.wd)) return;
-  populations_.erase(heard.wd);
-  inotify_.remove(heard.wd);
+/// Its watch may be gone already.
+void GroupWatch::drop(const SandboxId& id, const Heard& heard) {
+  const auto found = find({heard.wd, heard.news, false, &id});
+  if (found == listeners_.end()) return;
+  listeners_.erase(found);
+  drop_unused(heard.wd);
+}
+
+/// The same.
+void GroupWatch::drop(const SandboxId& id, const Child& child) {
+  const auto found = children_.find(child);
+  if (found == children_.end()) return;
+  std::erase(found->second, &id);
+  if (found->second.empty()) children_.erase(found);
+  drop_unused(child.wd);
+}
+
+void GroupWatch::drop_unused(int wd) {
+  if (used(wd)) return;
+  populations_.erase(wd);
+  inotify_.remove(wd);
 }
 
 bool GroupWatch::used(int wd) const {
   const auto child = children_.lower_bound(ByName::Name(wd, ""));
-  return listeners_.contains(wd) || (child != children_.end() && child->first.wd == wd);
-}
-
-/// False: the watch is gone already.
-bool GroupWatch::drop_child(const std::string& id, const Heard& heard) {
-  const auto found = children_.find(Child{heard.wd, heard.child});
-  if (found == children_.end()) return false;
-  std::erase(found->second, &id);
-  if (found->second.empty()) children_.erase(found);
-  return true;
-}
-
-/// The same.
-bool GroupWatch::drop_listener(const std::string& id, const Heard& heard) {
-  const auto [first, last] = listeners_.equal_range(heard.wd);
-  const auto found = std::find_if(first, last, [&](const auto& listener) {
-    return listener.second.id == &id && listener.second.news == heard.news;
-  });
-  if (found == last) return false;
-  listeners_.erase(found);
-  return true;
+  return listeners_.contains({wd}) || (child != children_.end() && child->first.wd == wd);
 }
 
 Status GroupWatch::retry() {
@@ -196,7 +211,7 @@ Status GroupWatch::retry() {
       refused_.merge(waiting);  // what there is no room for there is no room for others
       return forward(*refusal);
     }
-    sink_({HintKind::group, key, 0});  // whatever was missed meanwhile
+    sink_({HintKind::group, key.str(), 0});  // whatever was missed meanwhile
   }
   return {};
 }
@@ -206,7 +221,7 @@ std::optional<int> GroupWatch::limits_watch(const GroupRef& group) {
   const auto wd = add({group, GroupNews::limits});  // the one that there is, as a rule
   if (!wd) return std::nullopt;
   if (!used(*wd)) inotify_.remove(*wd);
-  return listeners_.contains(*wd) ? std::optional(*wd) : std::nullopt;
+  return listeners_.contains({*wd}) ? std::optional(*wd) : std::nullopt;
 }
 
 void GroupWatch::wrote(const std::vector<WrittenLimit>& limits) {
@@ -235,7 +250,7 @@ void GroupWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   const auto ids = concerned(wd, mask, name);  // a hint may change what is watched
   const auto kind = kind_of(wd, mask);
   if ((mask & IN_IGNORED) != 0) forget(wd);
-  for (const auto& id : ids) sink_({kind, id, 0});
+  for (const auto& id : ids) sink_({kind, id.str(), 0});
 }
 
 HintKind GroupWatch::kind_of(int wd, std::uint32_t mask) const {
@@ -246,7 +261,7 @@ HintKind GroupWatch::kind_of(int wd, std::uint32_t mask) const {
 
 /// The kernel has dropped the watch.
 void GroupWatch::forget(int wd) {
-  listeners_.erase(wd);
+  listeners_.erase(Listener{wd});
   populations_.erase(wd);
   children_.erase(children_.lower_bound(ByName::Name(wd, "")),
                   children_.lower_bound(ByName::Name(wd + 1, "")));
@@ -265,9 +280,9 @@ GroupWatch::Ids GroupWatch::concerned(int wd, std::uint32_t mask, std::string_vi
                         : std::nullopt;
   const bool occupied = path && populated_by(*path).value_or(false);
   Ids ids;
-  const auto [first, last] = listeners_.equal_range(wd);
+  const auto [first, last] = listeners_.equal_range({wd});
   for (auto it = first; it != last; ++it) {
-    const auto& listener = it->second;
+    const auto& listener = *it;
     const bool told = listener.news == GroupNews::tasks    ? tasks
                       : listener.news == GroupNews::limits ? limits
                                                            : !listener.populated || !occupied;

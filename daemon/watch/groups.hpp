@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,39 +58,50 @@ class GroupWatch final {
   /// again, and a hint follows when it has worked. GroupNews::population wakes nobody who has seen
   /// a task where one is now: `populated` are the groups in which one was seen last. Who comes and
   /// goes between two looks is told.
-  void watch(const std::string& id, const std::vector<GroupInterest>& interests,
+  void watch(const SandboxId& id, const std::vector<GroupInterest>& interests,
              const std::set<GroupRef>& populated = {});
   /// Tells at once what the kernel has told so far.
   void hear() { inotify_.hear(); }
   /// It was us, just now: of what the kernel has told so far these writes concern nobody. Whoever
   /// listens is told where a file says something else by now. All else is told at once.
   void wrote(const std::vector<WrittenLimit>& limits);
-  void unwatch(const std::string& id);
+  void unwatch(const SandboxId& id);
   /// Whether all that is to be heard for `id` is, as far as it exists.
-  [[nodiscard]] bool hears(const std::string& id) const {
+  [[nodiscard]] bool hears(const SandboxId& id) const {
     return heard_.contains(id) && !refused_.contains(id);
   }
   [[nodiscard]] std::size_t size() const;
 
  private:
-  using Ids = std::set<std::string>;
-  /// Value: whom a watch concerns, beside its children.
+  using Ids = std::set<SandboxId>;
+  /// Value: whom a watch concerns, beside its children. Small: see listeners_.
   struct Listener {
-    const std::string* id = nullptr;  ///< a key of heard_
+    int wd = 0;
     GroupNews news = GroupNews::tasks;
-    bool populated = false;  ///< a task was seen in it
+    mutable bool populated = false;  ///< a task was seen in it
+    const SandboxId* id = nullptr;   ///< a key of heard_
   };
-  /// Value: an interest that has a watch.
+  struct ByWatch {
+    std::size_t operator()(const Listener& one) const { return std::hash<int>()(one.wd); }
+    bool operator()(const Listener& a, const Listener& b) const { return a.wd == b.wd; }
+  };
+  using Listeners = std::unordered_multiset<Listener, ByWatch, ByWatch>;
+  /// Value: an interest that has a watch, but for a child.
   struct Heard {
     int wd = 0;
     GroupNews news = GroupNews::tasks;
-    CgroupPath child;
     auto operator<=>(const Heard&) const = default;
   };
   /// Value: a name in a watched directory.
   struct Child {
     int wd = 0;
     CgroupPath path;
+    auto operator<=>(const Child&) const = default;
+  };
+  /// Value: all that a sandbox listens to. Few have a child.
+  struct Listening {
+    std::vector<Heard> groups;
+    std::vector<Child> children;
   };
   struct ByName {
     using is_transparent = void;
@@ -108,22 +121,25 @@ class GroupWatch final {
   [[nodiscard]] Result<int> add(const GroupInterest& interest);
   [[nodiscard]] std::optional<int> limits_watch(const GroupRef& group);
   [[nodiscard]] bool used(int wd) const;
-  [[nodiscard]] Status listen(const std::string& id, const GroupInterest& interest,
+  [[nodiscard]] Status listen(const SandboxId& id, const GroupInterest& interest,
                               const Result<int>& wd, bool populated);
-  void drop(const std::string& id, const Heard& heard);
-  [[nodiscard]] bool drop_listener(const std::string& id, const Heard& heard);
-  [[nodiscard]] bool drop_child(const std::string& id, const Heard& heard);
+  void listen_to_child(const SandboxId& id, Child child);
+  void listen_to_group(const SandboxId& id, Heard heard, bool populated);
+  [[nodiscard]] Listeners::iterator find(const Listener& wanted);
+  void drop(const SandboxId& id, const Heard& heard);
+  void drop(const SandboxId& id, const Child& child);
+  void drop_unused(int wd);
   void forget(int wd);
   [[nodiscard]] Status retry();
 
   Host host_;
   HintSink sink_;
   // Small, for there are some twenty watches of each sandbox on v1.
-  std::map<std::string, std::vector<Heard>> heard_;  ///< by sandbox: all that is listened to
-  std::multimap<int, Listener> listeners_;           ///< by watch: Kata's may be shared
-  std::map<Child, std::vector<const std::string*>, ByName> children_;  ///< whom each concerns
-  std::map<int, GroupRef> populations_;                        ///< by watch of cgroup.events
-  std::map<std::string, std::vector<GroupInterest>> refused_;  ///< by sandbox
+  std::map<SandboxId, Listening> heard_;
+  Listeners listeners_;                                              ///< Kata's may share a watch
+  std::map<Child, std::vector<const SandboxId*>, ByName> children_;  ///< whom each concerns
+  std::map<int, GroupRef> populations_;                              ///< by watch of cgroup.events
+  std::map<SandboxId, std::vector<GroupInterest>> refused_;
   std::set<std::pair<int, std::string_view>> own_;  ///< files of watches, in hear_without()
   Shortage shortage_;
   Inotify inotify_;  ///< last: its handler uses the members above

@@ -57,14 +57,14 @@ std::optional<std::uint64_t> count_kills(const Fd& file) {
 }  // namespace
 
 OomWatch::OomWatch(Loop& loop, const Host& host, bool may_write, HintSink sink, TellHealth tell)
-    : loop_(loop),
-      host_(host),
+    : host_(host),
       may_write_(may_write),
       sink_(std::move(sink)),
       shortage_(loop, std::move(tell), kMissedOoms, [this] { return retry(); }),
+      events_(loop, [this](std::span<void* const> ready) { woken(ready); }),
       inotify_(loop, [this](int wd, std::uint32_t, std::string_view) { on_event(wd); }) {}
 
-void OomWatch::watch(const std::string& id, const std::vector<GroupRef>& groups) {
+void OomWatch::watch(const SandboxId& id, const std::vector<GroupRef>& groups) {
   auto before = std::exchange(watched_[id], {});
   refused_.erase(id);
   for (const auto& group : groups) {
@@ -77,10 +77,15 @@ void OomWatch::watch(const std::string& id, const std::vector<GroupRef>& groups)
     listen(id, group);
   }
   for (const auto& [group, watched] : before) drop(id, watched);
-  if (watched_[id].empty()) watched_.erase(id);
+  drop_empty(id);
 }
 
-void OomWatch::unwatch(const std::string& id) { watch(id, {}); }
+void OomWatch::drop_empty(const SandboxId& id) {
+  const auto groups = watched_.find(id);
+  if (groups != watched_.end() && groups->second.empty()) watched_.erase(groups);
+}
+
+void OomWatch::unwatch(const SandboxId& id) { watch(id, {}); }
 
 void OomWatch::set_may_write(bool may_write) {
   may_write_ = may_write;
@@ -97,22 +102,22 @@ std::size_t OomWatch::size() const {
   return count;
 }
 
-void OomWatch::listen(const std::string& id, const GroupRef& group) {
+void OomWatch::listen(const SandboxId& id, const GroupRef& group) {
   const auto* hierarchy = host_.find(group.hierarchy);
   if (hierarchy == nullptr || (!hierarchy->unified && !may_write_)) return;
   auto directory = hierarchy->mount_point;
   if (!group.path.is_root()) directory += group.path.str();
-  Watched fresh;
+  auto& [key, groups] = *watched_.try_emplace(id).first;
+  auto& one = *groups.try_emplace(group).first;
+  one.second.id = &key;
   const auto heard =
-      hierarchy->unified ? listen_unified(directory, fresh) : listen_v1(id, directory, fresh);
-  if (heard) {
-    if (fresh.wd >= 0) ids_[fresh.wd].insert(id);
-    watched_[id].emplace(group, std::move(fresh));
-  } else if (!absent(heard.error())) {
-    refusal_ = heard.error();
-    refused_[id].insert(group);
-    shortage_.begin(heard.error());
-  }
+      hierarchy->unified ? listen_unified(directory, one.second) : listen_v1(directory, one);
+  if (heard) return;
+  groups.erase(group);
+  if (absent(heard.error())) return;
+  refusal_ = heard.error();
+  refused_[id].insert(group);
+  shortage_.begin(heard.error());
 }
 
 Status OomWatch::listen_unified(const std::string& directory, Watched& watched) {
@@ -124,11 +129,13 @@ Status OomWatch::listen_unified(const std::string& directory, Watched& watched) 
   watched.file = std::move(*file);
   watched.wd = *wd;
   watched.kills = count_kills(watched.file).value_or(0);
+  ids_[watched.wd].insert(*watched.id);
   return {};
 }
 
 /// See the kernel's documentation of cgroup v1, "cgroups notification API".
-Status OomWatch::listen_v1(const std::string& id, const std::string& directory, Watched& watched) {
+Status OomWatch::listen_v1(const std::string& directory, Groups::value_type& one) {
+  auto& watched = one.second;
   auto file = open_kept(directory + "/memory.oom_control");
   if (!file) return forward(file.error());
   const auto control = open_file(directory + "/cgroup.event_control", O_WRONLY);
@@ -143,19 +150,25 @@ Status OomWatch::listen_v1(const std::string& id, const std::string& directory, 
   const auto written = ::write(control->get(), request.data(), request.size());
   if (const int code = errno; written < 0)
     return fail(code, "{}/cgroup.event_control: {}", directory, errno_text(code));
-  auto source = loop_.on_fd(watched.event.get(), EPOLLIN,
-                            [this, id, event = watched.event.get()](std::uint32_t) {
-                              std::uint64_t count = 0;
-                              (void)::read(event, &count, sizeof count);  // ignored: how many
-                              sink_({HintKind::group, id, 0});
-                            });
-  if (!source) return forward(source.error());
-  watched.source = std::move(*source);
+  if (const auto added = events_.add(watched.event.get(), &one); !added)
+    return forward(added.error(), "eventfd");
   return {};
 }
 
+/// What follows from one may drop another.
+void OomWatch::woken(std::span<void* const> ready) {
+  FlatSet<SandboxId> ids;
+  for (const void* who : ready) {
+    const auto& [group, watched] = *static_cast<const Groups::value_type*>(who);
+    std::uint64_t count = 0;
+    (void)::read(watched.event.get(), &count, sizeof count);  // ignored: how many
+    ids.insert(*watched.id);
+  }
+  for (const auto& id : ids) sink_({HintKind::group, id.str(), 0});
+}
+
 /// A pod's group may be watched for another sandbox, too; both share the kernel's watch.
-void OomWatch::drop(const std::string& id, const Watched& watched) {
+void OomWatch::drop(const SandboxId& id, const Watched& watched) {
   const auto found = ids_.find(watched.wd);
   if (found == ids_.end()) return;
   found->second.erase(id);
@@ -173,7 +186,8 @@ Status OomWatch::retry() {
       continue;
     }
     for (const auto& group : groups) listen(id, group);
-    sink_({HintKind::group, id, 0});  // whatever was missed meanwhile
+    drop_empty(id);
+    sink_({HintKind::group, id.str(), 0});  // whatever was missed meanwhile
   }
   if (refusal_) return forward(*refusal_);
   return {};
@@ -185,10 +199,10 @@ void OomWatch::on_event(int wd) {
     for (const auto& [id, groups] : watched_) compare(id, wd);
   const auto found = ids_.find(wd);
   if (found == ids_.end()) return;
-  for (const auto& id : std::set<std::string>(found->second)) compare(id, wd);
+  for (const auto& id : FlatSet<SandboxId>(found->second)) compare(id, wd);
 }
 
-void OomWatch::compare(const std::string& id, int wd) {
+void OomWatch::compare(const SandboxId& id, int wd) {
   const auto groups = watched_.find(id);
   if (groups == watched_.end()) return;
   bool grown = false;
@@ -197,7 +211,7 @@ void OomWatch::compare(const std::string& id, int wd) {
     const auto kills = count_kills(watched.file);
     grown = (kills && std::exchange(watched.kills, *kills) != *kills) || grown;
   }
-  if (grown) sink_({HintKind::group, id, 0});
+  if (grown) sink_({HintKind::group, id.str(), 0});
 }
 
 }  // namespace kcg

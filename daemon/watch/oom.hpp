@@ -10,10 +10,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/flat_set.hpp"
+#include "daemon/watch/fd_crowd.hpp"
 #include "daemon/watch/inotify.hpp"
 #include "daemon/watch/shortage.hpp"
 #include "model/host.hpp"
@@ -30,8 +33,8 @@ class OomWatch final {
   /// From now on exactly these groups are watched for `id`; those that do not exist, or have no
   /// memory controller, are left out. A group that was made anew is watched anew. What there is no
   /// room for is tried again, and a hint follows when it has worked.
-  void watch(const std::string& id, const std::vector<GroupRef>& groups);
-  void unwatch(const std::string& id);
+  void watch(const SandboxId& id, const std::vector<GroupRef>& groups);
+  void unwatch(const SandboxId& id);
   /// Where writes are no longer made, what was written for is dropped; where they are from now on,
   /// the next watch() listens.
   void set_may_write(bool may_write);
@@ -40,33 +43,34 @@ class OomWatch final {
  private:
   /// Resource: one group.
   struct Watched {
-    Fd file;        ///< memory.events or memory.oom_control
-    int wd = -1;    ///< v2
-    Fd event;       ///< v1
-    Source source;  ///< v1
+    Fd file;                        ///< memory.events or memory.oom_control
+    int wd = -1;                    ///< v2
+    Fd event;                       ///< v1
+    const SandboxId* id = nullptr;  ///< a key of watched_
     std::uint64_t kills = 0;
   };
   using Groups = std::map<GroupRef, Watched>;
 
-  void listen(const std::string& id, const GroupRef& group);
+  void listen(const SandboxId& id, const GroupRef& group);
   [[nodiscard]] Status listen_unified(const std::string& directory, Watched& watched);
-  [[nodiscard]] Status listen_v1(const std::string& id, const std::string& directory,
-                                 Watched& watched);
-  void drop(const std::string& id, const Watched& watched);
+  [[nodiscard]] Status listen_v1(const std::string& directory, Groups::value_type& one);
+  void drop(const SandboxId& id, const Watched& watched);
+  void drop_empty(const SandboxId& id);
   [[nodiscard]] Status retry();
+  void woken(std::span<void* const> ready);
   void on_event(int wd);
-  void compare(const std::string& id, int wd);
+  void compare(const SandboxId& id, int wd);
 
-  Loop& loop_;
   Host host_;
   bool may_write_;
   HintSink sink_;
-  std::map<std::string, Groups> watched_;              ///< by sandbox
-  std::map<int, std::set<std::string>> ids_;           ///< by watch: a pod may have several
-  std::map<std::string, std::set<GroupRef>> refused_;  ///< there was no room for these
-  std::optional<Error> refusal_;                       ///< the last of them
+  std::map<SandboxId, Groups> watched_;
+  std::map<int, FlatSet<SandboxId>> ids_;            ///< by watch: a pod may have several
+  std::map<SandboxId, std::set<GroupRef>> refused_;  ///< there was no room for these
+  std::optional<Error> refusal_;                     ///< the last of them
   Shortage shortage_;
-  Inotify inotify_;  ///< last: its handler uses the members above
+  FdCrowd events_;   ///< v1
+  Inotify inotify_;  ///< v2. These are last: their handlers use the members above
 };
 
 }  // namespace kcg

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,10 +89,11 @@ class PathWatch final {
   Changed changed_;
   Lost lost_;
   std::map<Node, int> watches_;
-  std::multimap<int, const Node*> nodes_;  ///< keys of watches_; one inode may serve two patterns
-  std::map<Node, int> before_;             ///< while everything is looked through again
-  std::set<Node> refused_;                 ///< exist, and could not be watched
-  bool crowded_ = false;                   ///< more of them than are kept
+  std::unordered_multimap<int, const Node*>
+      nodes_;                   ///< keys of watches_; one inode may serve two patterns
+  std::map<Node, int> before_;  ///< while everything is looked through again
+  std::set<Node> refused_;      ///< exist, and could not be watched
+  bool crowded_ = false;        ///< more of them than are kept
   std::optional<Error> refusal_;
   std::set<std::string> noted_;  ///< to be told at the end of the turn
   Shortage shortage_;

@@ -46,7 +46,7 @@ class Groups : public ::testing::TestWithParam<const char*> {
     ASSERT_TRUE(moved) << moved.error().text;
   }
   void watch(const std::string& id, const std::vector<GroupInterest>& interests) {
-    watch_->watch(id, interests);
+    watch_->watch(id_of(id), interests);
     ASSERT_EQ(rig_.problem(), "");
   }
 
@@ -73,7 +73,7 @@ TEST_P(Groups, MayBelongToSeveralSandboxes) {
   EXPECT_TRUE(rig_.hears(HintKind::group, "s1"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
   rig_.forget();
-  watch_->unwatch("s1");
+  watch_->unwatch(id_of("s1"));
   move(helper.pid(), group("a"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "s2"));
   EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0);
@@ -146,7 +146,7 @@ TEST_P(Groups, AreWatchedForSeveralThings) {
   EXPECT_TRUE(hears_of_tasks());
   helper.end();
   EXPECT_EQ(kernel_watches(), before + 1);
-  watch_->unwatch("s1");
+  watch_->unwatch(id_of("s1"));
   EXPECT_EQ(kernel_watches(), before);
 }
 
@@ -275,7 +275,7 @@ class GroupsOfV2 : public Groups {};
 TEST_P(GroupsOfV2, TellWhenTheyRunEmpty) {
   Helper helper([] {});
   move(helper.pid(), group("a"));
-  watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
+  watch_->watch(id_of("s1"), {{group("a"), GroupNews::population}}, {group("a")});
   helper.end();
   EXPECT_TRUE(rig_.hears(HintKind::population, "s1"));
   EXPECT_EQ(rig_.count(HintKind::group, "s1"), 0) << "no group has changed";
@@ -284,11 +284,11 @@ TEST_P(GroupsOfV2, TellWhenTheyRunEmpty) {
 
 TEST_P(GroupsOfV2, WakeNobodyWhoKnowsThatSomebodyIsInThem) {
   make("b");
-  watch_->watch("s1", {{group("a"), GroupNews::population}}, {group("a")});
-  watch_->watch("s2", {{group("a"), GroupNews::population}});
-  watch_->watch("s3", {{group("b"), GroupNews::population}});
-  watch_->watch("s4", {{group("a"), GroupNews::population}}, {group("a")});
-  watch_->watch("s4", {{group("a"), GroupNews::population}});
+  watch_->watch(id_of("s1"), {{group("a"), GroupNews::population}}, {group("a")});
+  watch_->watch(id_of("s2"), {{group("a"), GroupNews::population}});
+  watch_->watch(id_of("s3"), {{group("b"), GroupNews::population}});
+  watch_->watch(id_of("s4"), {{group("a"), GroupNews::population}}, {group("a")});
+  watch_->watch(id_of("s4"), {{group("a"), GroupNews::population}});
   Helper first([] {}), second([] {});
   move(first.pid(), group("a"));
   move(second.pid(), group("b"));
@@ -313,7 +313,7 @@ TEST_P(Groups, ThatAreSharedWakeOnlyWhomTheirChildConcerns) {
   EXPECT_TRUE(rig_.hears(HintKind::made_group, "s2"));
   EXPECT_EQ(rig_.count(HintKind::made_group, "s1"), 1);
   EXPECT_EQ(rig_.count(HintKind::made_group, "s2"), 1);
-  watch_->unwatch("s1");
+  watch_->unwatch(id_of("s1"));
   rig_.forget();
   ASSERT_TRUE(tree_->remove(group("one")));
   ASSERT_TRUE(tree_->remove(group("two")));

@@ -42,7 +42,7 @@ class Oom : public ::testing::Test {
   [[nodiscard]] std::unique_ptr<OomWatch> watch(bool may_write) {
     auto watch =
         std::make_unique<OomWatch>(rig_.loop(), host_, may_write, rig_.sink(), rig_.tell());
-    watch->watch("S", {group_});
+    watch->watch(id_of("S"), {group_});
     return watch;
   }
   void outgrow() {
@@ -75,7 +75,7 @@ TEST_F(Oom, AGroupThatWasMadeAnewIsHeardAnew) {
   ASSERT_TRUE(tree_->remove(group_));
   make();
   EXPECT_TRUE(rig_.hears(HintKind::group, "S")) << "the kernel tells listeners of the end";
-  watching->watch("S", {group_});
+  watching->watch(id_of("S"), {group_});
   rig_.forget();
   outgrow();
   EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
@@ -86,18 +86,18 @@ TEST_F(Oom, NothingIsWrittenWhereNothingMayBe) { EXPECT_EQ(watch(false)->size(),
 TEST_F(Oom, AModeThatChangesIsFollowed) {
   const auto watching = watch(false);
   watching->set_may_write(true);
-  watching->watch("S", {group_});
+  watching->watch(id_of("S"), {group_});
   outgrow();
   EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
   watching->set_may_write(false);
   EXPECT_EQ(watching->size(), 0U) << "what was written for is dropped";
-  watching->watch("S", {group_});
+  watching->watch(id_of("S"), {group_});
   EXPECT_EQ(watching->size(), 0U);
 }
 
 TEST_F(Oom, WhatIsNotWatchedAnyMoreIsNotKept) {
   const auto watching = watch(true);
-  watching->unwatch("S");
+  watching->unwatch(id_of("S"));
   EXPECT_EQ(watching->size(), 0U);
 }
 
@@ -130,8 +130,8 @@ class OomOnV2 : public ::testing::Test {
 
 TEST_F(OomOnV2, AKillWhoseEventWasLostIsHeard) {
   OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
-  watch.watch("S", {group("pod")});
-  watch.watch("busy", {group("other"), group("third")});
+  watch.watch(id_of("S"), {group("pod")});
+  watch.watch(id_of("busy"), {group("other"), group("third")});
   // More events than the kernel keeps; it folds equal neighbours, so they alternate.
   const Fd other(::open((ground_ / "other/memory.events").c_str(), O_WRONLY | O_CLOEXEC));
   const Fd third(::open((ground_ / "third/memory.events").c_str(), O_WRONLY | O_CLOEXEC));
@@ -144,8 +144,8 @@ TEST_F(OomOnV2, AKillWhoseEventWasLostIsHeard) {
 
 TEST_F(OomOnV2, OnlyAKillIsNews) {
   OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
-  watch.watch("S", {group("pod"), group("missing")});
-  watch.watch("fence", {group("other")});
+  watch.watch(id_of("S"), {group("pod"), group("missing")});
+  watch.watch(id_of("fence"), {group("other")});
   EXPECT_EQ(watch.size(), 2U);
   kills("pod", 7, 0);
   kills("other", 0, 1);
@@ -158,12 +158,12 @@ TEST_F(OomOnV2, OnlyAKillIsNews) {
 
 TEST_F(OomOnV2, APodMayHaveSeveralSandboxes) {
   OomWatch watch(rig_.loop(), host_, false, rig_.sink(), rig_.tell());
-  watch.watch("S1", {group("pod")});
-  watch.watch("S2", {group("pod"), group("other")});
+  watch.watch(id_of("S1"), {group("pod")});
+  watch.watch(id_of("S2"), {group("pod"), group("other")});
   kills("pod", 0, 1);
   EXPECT_TRUE(rig_.hears(HintKind::group, "S1"));
   EXPECT_TRUE(rig_.hears(HintKind::group, "S2"));
-  watch.unwatch("S1");
+  watch.unwatch(id_of("S1"));
   rig_.forget();
   kills("pod", 0, 2);
   EXPECT_TRUE(rig_.hears(HintKind::group, "S2"));

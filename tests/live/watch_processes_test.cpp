@@ -334,8 +334,8 @@ class Ends : public Processes {
 TEST_F(Ends, AreHeardOfOnce) {
   Helper helper([] {});
   const auto process = key(helper.pid());
-  ends_.watch("s1", process);
-  ends_.watch("s1", process);
+  ends_.watch(id_of("s1"), process);
+  ends_.watch(id_of("s1"), process);
   EXPECT_EQ(ends_.size(), 1U);
   helper.end();
   EXPECT_TRUE(rig_.hears(HintKind::process_end, "s1", process.pid));
@@ -347,11 +347,11 @@ TEST_F(Ends, ThatLieBehindAreHeardOfAtOnce) {
   Helper helper([] {});
   auto process = key(helper.pid());
   process.start += 1;
-  ends_.watch("another", process);
+  ends_.watch(id_of("another"), process);
   EXPECT_EQ(rig_.count(HintKind::process_end, "another", process.pid), 1) << "the pid is reused";
   helper.end();
   process.start -= 1;
-  ends_.watch("s1", process);
+  ends_.watch(id_of("s1"), process);
   EXPECT_EQ(rig_.count(HintKind::process_end, "s1", process.pid), 1);
   EXPECT_EQ(ends_.size(), 0U);
   EXPECT_EQ(rig_.problem(), "");
@@ -362,9 +362,9 @@ TEST_F(Ends, AreNotHeardOfWithoutAWatch) {
   Helper fence([] {});
   const auto process = key(one.pid());
   const auto last = key(fence.pid());
-  ends_.watch("s1", process);
-  ends_.watch("s2", last);
-  ends_.unwatch("s1");
+  ends_.watch(id_of("s1"), process);
+  ends_.watch(id_of("s2"), last);
+  ends_.unwatch(id_of("s1"));
   one.end();
   fence.end();
   EXPECT_TRUE(rig_.hears(HintKind::process_end, "s2", last.pid));

@@ -18,6 +18,8 @@
 
 namespace kcg::test {
 
+inline SandboxId id_of(const std::string& text) { return SandboxId::parse(text).value(); }
+
 /// Resource: a loop and the hints that it brought.
 class Rig {
  public:

@@ -165,6 +165,7 @@ class ShortageOfGroups : public Shortage {
     const bool removed = !tree_ || tree_->remove(group_);
     EXPECT_TRUE(removed);
   }
+  [[nodiscard]] GroupRef above() const { return {group_.hierarchy, group_.path.parent()}; }
 
   Host host_;
   std::unique_ptr<KernelTree> tree_;
@@ -177,10 +178,10 @@ TEST_F(ShortageOfGroups, OfWatchesIsToldAndOvercome) {
               limit_inotify(1, kPlenty);
               Rig rig;
               GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
-              watch.watch("first", {{{group_.hierarchy, group_.path.parent()}, GroupNews::tasks}});
+              watch.watch(id_of("first"), {{above(), GroupNews::tasks}});
               EXPECT_EQ(rig.problem(), "");
-              watch.watch("second", {{group_, GroupNews::tasks}});
-              watch.watch("third", {{group_, GroupNews::limits}});
+              watch.watch(id_of("second"), {{group_, GroupNews::tasks}});
+              watch.watch(id_of("third"), {{group_, GroupNews::limits}});
               change_inotify_limits(kPlenty, kPlenty);
               expect_told_once(rig, "fs.inotify.max_user_watches");
               EXPECT_TRUE(rig.hears(HintKind::group, "second")) << "may have missed something";
@@ -206,7 +207,7 @@ TEST_F(ShortageOfGroups, OfWatchesForgetsNobody) {
               limit_inotify(0, kPlenty);
               Rig rig;
               GroupWatch watch(rig.loop(), host_, rig.sink(), rig.tell());
-              for (const auto& id : ids) watch.watch(id, {{below(id), GroupNews::tasks}});
+              for (const auto& id : ids) watch.watch(id_of(id), {{below(id), GroupNews::tasks}});
               change_inotify_limits(1, kPlenty);
               EXPECT_TRUE(rig.hears(HintKind::group, "s1"));
               EXPECT_EQ(watch.size(), 1U);
@@ -224,7 +225,7 @@ TEST_F(ShortageOfGroups, OfDescriptorsForOomEventsIsToldAndOvercome) {
               Rig rig;
               OomWatch watch(rig.loop(), host_, true, rig.sink(), rig.tell());
               limit_files();
-              watch.watch("S", {group_});
+              watch.watch(id_of("S"), {group_});
               EXPECT_EQ(watch.size(), 0U);
               free_files();
               expect_told_once(rig, "Too many open files");
@@ -245,7 +246,7 @@ TEST_F(Shortage, OfDescriptorsHidesNoEndAndMakesNone) {
                 const auto process = proc->stat(helper.pid()).value().key;
                 PidWatch ends(rig.loop(), *proc, rig.sink(), rig.tell());
                 limit_files();
-                ends.watch("S", process);
+                ends.watch(id_of("S"), process);
                 EXPECT_EQ(rig.count(HintKind::process_end, "S", process.pid), 0) << "it lives";
                 if (meanwhile) helper.end();
                 free_files();
