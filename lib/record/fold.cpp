@@ -130,7 +130,7 @@ std::optional<Instant> next_wake(const Record& record, const Observed& observed,
   if (!next) next = scope_wake(record, observed, now);
   for (const auto& due :
        {record.heals.wake(now), record.vmm.wake(now), record.unread.wake(now),
-        record.failures.wake(now), record.unrest.wake(now), record.charge.wake(now)})
+        record.failures->wake(now), record.unrest->wake(now), record.charge.wake(now)})
     next = earlier(next, due);
   return next;
 }

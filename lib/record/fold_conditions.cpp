@@ -43,8 +43,8 @@ std::string key_of(const Step& step) {
 /// Failed by what may be an end, and not for long yet.
 bool may_pass(const Record& record, const StepResult& result, Instant now) {
   if (!may_be_its_end(result)) return false;
-  const auto since = record.failures.since.find(key_of(result.step));
-  return since == record.failures.since.end() || since->second + kEndGrace > now;
+  const auto since = record.failures->since.find(key_of(result.step));
+  return since == record.failures->since.end() || since->second + kEndGrace > now;
 }
 
 bool told(const Record& record, const StepResult& result, Instant now) {
@@ -61,20 +61,22 @@ bool lasts(const Record& record, const Observed& observed, const Condition& cond
   if (condition.condition == ConditionName::input_unreadable)
     return !observed.unread() || now - record.unread.since >= kUnreadPatience;
   if (condition.condition != ConditionName::threads_unclassified) return true;
-  return record.unrest.vcpuless_since && *record.unrest.vcpuless_since + kVcpuGrace <= now;
+  return record.unrest->vcpuless_since && *record.unrest->vcpuless_since + kVcpuGrace <= now;
 }
 
 }  // namespace
 
 void note_failures(Record& record, const Report& report, bool last_round, Instant now) {
   if (!last_round) return;
-  const auto before = std::exchange(record.failures.since, {});
-  for (const auto& result : report.results) {
-    if (!may_be_its_end(result) || overtaken(result) || still_busy(result)) continue;
-    const auto key = key_of(result.step);
-    const auto old = before.find(key);
-    record.failures.since.emplace(key, old == before.end() ? now : old->second);
-  }
+  record.failures.change([&](Failures& failures) {
+    const auto before = std::exchange(failures.since, {});
+    for (const auto& result : report.results) {
+      if (!may_be_its_end(result) || overtaken(result) || still_busy(result)) continue;
+      const auto key = key_of(result.step);
+      const auto old = before.find(key);
+      failures.since.emplace(key, old == before.end() ? now : old->second);
+    }
+  });
 }
 
 std::vector<Condition> current_conditions(const Record& record, const Observed& observed,
@@ -90,7 +92,7 @@ std::vector<Condition> current_conditions(const Record& record, const Observed& 
                           fmt::format("a group of {} is still busy; see what runs in it with "
                                       "'cgctl tree {}'",
                                       observed.inputs.id.str(), observed.inputs.id.str())});
-  if (record.unrest.restless_since && *record.unrest.restless_since + kRestless <= now)
+  if (record.unrest->restless_since && *record.unrest->restless_since + kRestless <= now)
     conditions.push_back(
         {ConditionName::threads_unsettled,
          fmt::format("threads still move after {} rounds, and in each look for "

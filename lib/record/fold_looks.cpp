@@ -40,19 +40,17 @@ bool too_early(const StepResult& result) {
 
 void note_unrest(Record& record, const Observed& observed, const Report& report, unsigned round,
                  bool last_round, Instant now) {
-  if (observed.gone || !vcpuless(observed))
-    record.unrest.vcpuless_since.reset();
-  else if (!record.unrest.vcpuless_since)
-    record.unrest.vcpuless_since = now;
-  if (observed.gone || observed.foreign.empty())
-    record.unrest.strangers_since.reset();
-  else if (!record.unrest.strangers_since)
-    record.unrest.strangers_since = now;
-  if (!last_round) return;
-  if (round < kRounds || !any_moved(report))
-    record.unrest.restless_since.reset();
-  else if (!record.unrest.restless_since)
-    record.unrest.restless_since = now;
+  const auto note = [now](std::optional<Instant>& since, bool lasts) {
+    if (!lasts)
+      since.reset();
+    else if (!since)
+      since = now;
+  };
+  record.unrest.change([&](Unrest& unrest) {
+    note(unrest.vcpuless_since, !observed.gone && vcpuless(observed));
+    note(unrest.strangers_since, !observed.gone && !observed.foreign.empty());
+    if (last_round) note(unrest.restless_since, round >= kRounds && any_moved(report));
+  });
 }
 
 UnnamedThreads unnamed_of(const Observed& observed) {

@@ -5,7 +5,7 @@ namespace kcg {
 
 Record one_look() {
   Record record;
-  record.unrest.vcpuless_since = Instant::min();
+  record.unrest.change([](Unrest& unrest) { unrest.vcpuless_since = Instant::min(); });
   record.vmm.ended = Instant::min();
   return record;
 }

@@ -44,8 +44,8 @@ struct Record {
   Rare<ScopeTries> scope;
   Retries retries;
   Unread unread;
-  Failures failures;
-  Unrest unrest;
+  Rare<Failures> failures;
+  Rare<Unrest> unrest;
   Unnamed unnamed;
   ChargeLook charge;
 

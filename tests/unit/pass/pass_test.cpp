@@ -104,7 +104,7 @@ TEST(Pass, LooksAgainForAStrangerToLeaveWhichNobodyTells) {
   for (int i = 0; i < 3; ++i) (void)world.pass();
   EXPECT_NE(one.enabled().find("memory"), std::string::npos);
   EXPECT_FALSE(complains(world.record, ConditionName::foreign_process));
-  EXPECT_FALSE(world.record.unrest.strangers_since);
+  EXPECT_FALSE(world.record.unrest->strangers_since);
 }
 
 TEST(Pass, TellsTheFirstStepThatFailed) {

@@ -75,7 +75,7 @@ TEST(Fold, FailuresOfOnePassAreOneLook) {
   one.result(op::Limit{{"memory.max"}}, Outcome::failed, EBUSY);
   one.result(op::MoveThread{{{21, 3}}}, Outcome::done);
   for (unsigned round = 1; round <= 4; ++round) (void)one.fold(round);
-  EXPECT_TRUE(one.record.failures.since.empty());
+  EXPECT_TRUE(one.record.failures->since.empty());
 }
 
 TEST(Fold, ThreadsUnclassifiedHasToLast) {
