@@ -85,6 +85,10 @@ TEST_F(Hearing, ARegistrationGoesWithWhomItNamedHoweverHeIsFound) {
     tell_end(shim);
     const bool awaited = follower_.awaited == std::vector<Pid>{shim};
     EXPECT_EQ(reconciler_->api().registered().size(), awaited ? 1U : 0U);
+    follower_.looks = 0;
+    reconciler_->hint({HintKind::process_end, "x", 1});
+    run();
+    EXPECT_EQ(follower_.looks, 0U) << "somebody else's end";
     proc_.exit_process(shim);
     if (awaited) tell_end(shim);
     EXPECT_TRUE(reconciler_->api().registered().empty()) << state;

@@ -78,6 +78,15 @@ TEST(Fold, FailuresOfOnePassAreOneLook) {
   EXPECT_TRUE(one.record.failures->since.empty());
 }
 
+TEST(Fold, AStrangerIsWaitedForAsLongAsTheSandboxLives) {
+  Case one;
+  one.observed.foreign.resize(1);
+  EXPECT_EQ(one.fold().follow_up.look_at, kNow + 500ms);
+  EXPECT_EQ(one.fold(1, kNow + 4s).follow_up.look_at, kNow + 8s);
+  one.observed.gone = true;
+  EXPECT_FALSE(one.fold(1, kNow + 8s).record.unrest->strangers_since);
+}
+
 TEST(Fold, ThreadsUnclassifiedHasToLast) {
   Case one;
   one.want.conditions = {{threads_unclassified, "VMM 20 shows no vCPU thread"}};

@@ -14,16 +14,6 @@
 namespace kcg::test {
 namespace {
 
-TEST(Fold, WhatWasMarkedIsRememberedBeforeItIsSeen) {
-  Case one;
-  one.result(op::Mark{"S"}, Outcome::done);
-  EXPECT_EQ(one.fold().record.found_groups.all().size(), 1U)
-      << "the bundle may go before the next look";
-  Case other;
-  other.result(op::Mark{"S"}, Outcome::failed, EPERM);
-  EXPECT_TRUE(other.fold().record.found_groups.empty());
-}
-
 // --- state --------------------------------------------------------------------------------------
 
 TEST(Fold, States) {

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <set>
 
-namespace kcg {
+#include "fold_case.hpp"
+
+namespace kcg::test {
 namespace {
 
 GroupRef group(const char* path) { return {"v2", CgroupPath::parse(path).value()}; }
@@ -13,8 +16,8 @@ GroupRef group(const char* path) { return {"v2", CgroupPath::parse(path).value()
 TEST(FoundGroups, AreThoseThatWereFoundAndHaveNotGone) {
   FoundGroups found;
   EXPECT_TRUE(found.empty());
-  found.insert(group("/a"));
-  found.insert_all(std::set{group("/b"), group("/a")});
+  found.insert(group("/b"));
+  found.insert_all(std::set{group("/a"), group("/b")});
   EXPECT_EQ(found.all(), (FlatSet<GroupRef>{group("/a"), group("/b")}));
   found.erase(group("/c"));
   found.erase(group("/a"));
@@ -24,5 +27,15 @@ TEST(FoundGroups, AreThoseThatWereFoundAndHaveNotGone) {
   EXPECT_EQ(found, FoundGroups());
 }
 
+TEST(Fold, WhatWasMarkedIsRememberedBeforeItIsSeen) {
+  Case one;
+  one.result(op::Mark{"S"}, Outcome::done);
+  EXPECT_EQ(one.fold().record.found_groups.all().size(), 1U)
+      << "the bundle may go before the next look";
+  Case other;
+  other.result(op::Mark{"S"}, Outcome::failed, EPERM);
+  EXPECT_TRUE(other.fold().record.found_groups.empty());
+}
+
 }  // namespace
-}  // namespace kcg
+}  // namespace kcg::test
