@@ -108,9 +108,12 @@ void Sandbox::start() { shim_.emplace(Child::start(shim_command())); }
 
 std::string Sandbox::ask(const std::string& command) const {
   const auto socket = run_root_ + "/run/vc/sbs/" + spec_.id + "/shim-monitor.sock";
-  if (!wait_until([&] { return exists(socket); }))
-    throw std::runtime_error("the shim stand-in did not start:\n" +
-                             slurp(run_root_ + "/shims.log"));
+  if (!wait_until([&] { return exists(socket); })) {
+    const auto proc = fmt::format("/proc/{}", shim_ ? shim_->pid() : 0);
+    throw std::runtime_error(fmt::format(
+        "the shim stand-in did not start. What is left of it:\n{}\n{}\nWhat it said:\n{}",
+        slurp(proc + "/status"), slurp(proc + "/stack"), slurp(run_root_ + "/shims.log")));
+  }
   return must(standin::ask(socket, command), "shim stand-in");
 }
 
