@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"

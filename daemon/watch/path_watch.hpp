@@ -89,8 +89,8 @@ class PathWatch final {
   Changed changed_;
   Lost lost_;
   std::map<Node, int> watches_;
-  std::unordered_multimap<int, const Node*>
-      nodes_;                   ///< keys of watches_; one inode may serve two patterns
+  /// Keys of watches_; one inode may serve two patterns.
+  std::unordered_multimap<int, const Node*> nodes_;
   std::map<Node, int> before_;  ///< while everything is looked through again
   std::set<Node> refused_;      ///< exist, and could not be watched
   bool crowded_ = false;        ///< more of them than are kept

@@ -20,15 +20,17 @@ constexpr Instant kLongestRemovalPause = milliseconds(1 << (kRemovalTries - 1));
 /// What could not be read is read again after this, doubling up to half a minute.
 constexpr Instant kUnreadRetry = milliseconds(50);
 constexpr Instant kUnreadRetryMost = milliseconds(25'600);
+constexpr Instant kLongestLasting = std::chrono::minutes(5);
 
 /// What is over needs no look of its own.
 std::optional<Instant> still_ahead(Instant due, Instant now) {
   return due > now ? std::optional(due) : std::nullopt;
 }
 
-/// What nobody tells the end of is looked at again when it has lasted twice as long.
+/// What nobody tells the end of is looked at again when it has lasted twice as long. A thousand
+/// sandboxes where it never ends may not cost more than the resync.
 Instant when_it_may_be_over(Instant since, Instant now) {
-  return now + std::clamp<Instant>(now - since, kEndGrace, seconds(30));
+  return now + std::clamp<Instant>(now - since, kEndGrace, kLongestLasting);
 }
 
 }  // namespace

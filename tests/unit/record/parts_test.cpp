@@ -77,7 +77,7 @@ TEST(RecordParts, WhatNobodyTellsTheEndOfIsLookedAtEverMoreSeldom) {
   Unrest unrest;
   unrest.strangers_since = kNow;
   for (const auto& [age, pause] :
-       {std::pair<Instant, Instant>{kEndGrace, kEndGrace}, {2s, 2s}, {30s, 30s}, {24h, 30s}}) {
+       {std::pair<Instant, Instant>{kEndGrace, kEndGrace}, {2s, 2s}, {5min, 5min}, {24h, 5min}}) {
     EXPECT_EQ(failures.wake(kNow + age), Due(kNow + age + pause));
     EXPECT_EQ(unrest.wake(kNow + age), Due(kNow + age + pause));
   }

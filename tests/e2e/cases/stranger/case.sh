@@ -10,7 +10,7 @@ told() { [[ $(conditions "$id") == ForeignProcess ]]; }
 wait_for 30 "the stranger is told of" told
 gone "$cgroups$group/memory.max" || fail "memory is limited beside a process in Kata's scope"
 kill "$stranger"
-# Within half a minute; other clocks of the daemon's are slower.
+# When he has been gone for as long as he was there; other clocks of the daemon's are slower.
 within 50 "its limits are in force" has_limits 1 "$group"
 placed 1
 equal "conditions" "$(conditions "$id")" ""
