@@ -77,12 +77,7 @@ void OomWatch::watch(const SandboxId& id, const std::vector<GroupRef>& groups) {
     listen(id, group);
   }
   for (const auto& [group, watched] : before) drop(id, watched);
-  drop_empty(id);
-}
-
-void OomWatch::drop_empty(const SandboxId& id) {
-  const auto groups = watched_.find(id);
-  if (groups != watched_.end() && groups->second.empty()) watched_.erase(groups);
+  if (watched_[id].empty()) watched_.erase(id);
 }
 
 void OomWatch::unwatch(const SandboxId& id) { watch(id, {}); }
@@ -186,7 +181,6 @@ Status OomWatch::retry() {
       continue;
     }
     for (const auto& group : groups) listen(id, group);
-    drop_empty(id);
     sink_({HintKind::group, id.str(), 0});  // whatever was missed meanwhile
   }
   if (refusal_) return forward(*refusal_);

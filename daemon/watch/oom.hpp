@@ -55,7 +55,6 @@ class OomWatch final {
   [[nodiscard]] Status listen_unified(const std::string& directory, Watched& watched);
   [[nodiscard]] Status listen_v1(const std::string& directory, Groups::value_type& one);
   void drop(const SandboxId& id, const Watched& watched);
-  void drop_empty(const SandboxId& id);
   [[nodiscard]] Status retry();
   void woken(std::span<void* const> ready);
   void on_event(int wd);

@@ -54,6 +54,13 @@ class Oom : public ::testing::Test {
     ASSERT_TRUE(tree_->write(group_, "cgroup.procs", std::to_string(hungry.pid())));
     EXPECT_THROW(hungry.go(), std::exception) << "nobody killed it";
   }
+  /// Everything that is ready, once.
+  void serve_all() {
+    bool served = false;
+    const auto source = rig_.loop().soon([&] { served = true; });
+    ASSERT_TRUE(source);
+    EXPECT_TRUE(rig_.until([&] { return served; }));
+  }
 
   Rig rig_;
   Host host_;
@@ -66,6 +73,10 @@ TEST_F(Oom, AKillIsHeard) {
   EXPECT_EQ(watching->size(), 1U);
   outgrow();
   EXPECT_TRUE(rig_.hears(HintKind::group, "S"));
+  serve_all();
+  rig_.forget();
+  serve_all();
+  EXPECT_EQ(rig_.count(HintKind::group, "S"), 0) << "what was told is over";
   EXPECT_NE(tree_->read(group_, "memory.oom_control").value().find("oom_kill 1"),
             std::string::npos);
 }
