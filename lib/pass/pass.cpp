@@ -194,7 +194,7 @@ class Line final {
     seen.is_placed = placed_with_vmm(folded.record);
     record_ = std::move(folded.record);
     result_.follow_up = folded.follow_up;
-    if (may_wait(seen)) confirm_later(seen.plan, result_.follow_up);
+    if (may_wait(seen)) confirm_later(seen, result_.follow_up);
     take_in_weights(seen);
     result_.last = std::move(seen);
     return broken_off ? so_far.breaks < kMostBreaks : result_.follow_up.again;
@@ -238,11 +238,12 @@ class Line final {
     });
   }
 
-  /// What was made is followed by a look: of what depends on it this one knew nothing.
-  void confirm_later(const Plan& plan, FollowUp& next) const {
+  /// What was made is followed by a look, where something may depend on it of which this one knew
+  /// nothing.
+  void confirm_later(const Round& seen, FollowUp& next) const {
     if (!std::exchange(next.again, false)) return;
     const auto at = world_.clock.now() + *order_.confirm_after;
-    if (creates_groups(plan))
+    if (creates_groups(seen.plan) && !(groups_hold(seen) && nobody_was_born(seen)))
       next.look_at = earlier(next.look_at, at);
     else
       next.confirm_at = at;

@@ -86,6 +86,8 @@ class SandboxWorld final {
   void start_strangers();
   /// All of the above, in the order of a real pod.
   void boot();
+  /// v2: all that there are, to the children of this group, as Kata and the kubelet do.
+  void offer_controllers(const std::string& path);
   /// Kata attaches one more device program to its own group (v2).
   std::uint32_t kata_adds_device_program();
   /// A vCPU more; `runs` false: KVM knows it, but it has not run yet.
@@ -162,7 +164,6 @@ class SandboxWorld final {
   void make_inputs();
   void make_group(const std::string& path, bool with_cpuset = true);
   void remove_group(const std::string& path);
-  void offer_controllers(const std::string& path);
   void put(Pid task, const std::string& path, bool whole);
   void start_thread(ThreadClass cls, const std::string& comm);
   [[nodiscard]] bool unified() const { return scenario.mode == HierarchyMode::v2; }

@@ -131,6 +131,41 @@ TEST(Pass, LeavesItForLaterToSeeWhetherAnythingIsLeft) {
   EXPECT_EQ(world.misplaced(), "");
 }
 
+/// Kata has enabled the controllers, as it does, so that all that is in what was made is known.
+TEST(Pass, LeavesItToAGlanceWhetherWhatWasMadeHolds) {
+  for (const auto mode : {HierarchyMode::v1, HierarchyMode::v2}) {
+    Scenario scenario;
+    scenario.mode = mode;
+    SandboxWorld world(scenario);
+    world.boot();
+    world.offer_controllers("/kubepods/burstable/pod1");
+    world.confirm_after = milliseconds(20);
+    const auto pass = world.pass();
+    ASSERT_EQ(pass.rounds.size(), 1U);
+    EXPECT_EQ(pass.follow_up.confirm_at, world.clock.now() + milliseconds(20));
+    EXPECT_NE(pass.follow_up.look_at, pass.follow_up.confirm_at);
+    EXPECT_EQ(world.misplaced(), "");
+    EXPECT_TRUE(world.look().plan.steps.empty());
+  }
+}
+
+/// Whoever is born before his parent is moved is where the parent was.
+TEST(Pass, LooksAgainWhereSomebodyWasBornAsGroupsWereMade) {
+  SandboxWorld world(Scenario{});
+  world.boot();
+  world.offer_controllers("/kubepods/burstable/pod1");
+  world.confirm_after = milliseconds(20);
+  Pid child = 0;
+  world.tree.on_operation([&](const FakeWrite& write) {
+    if (child == 0 && write.file == "cgroup.procs")
+      child = world.proc.start(world.shim, {"c", "/c", {"c"}});
+    return 0;
+  });
+  const auto pass = world.pass();
+  EXPECT_NE(child, 0);
+  EXPECT_EQ(pass.follow_up.look_at, world.clock.now() + milliseconds(20));
+}
+
 TEST(Pass, LeavesItToAGlanceWhetherMovesHold) {
   SandboxWorld world(Scenario{});
   world.boot();
