@@ -16,6 +16,8 @@ class Follower {
   virtual ~Follower() = default;
   /// Watches its processes, its groups and Kata's groups as they were just observed and changed.
   virtual void follow(const SandboxId& id, const Round& last) = 0;
+  /// Hears what this one executes, before anything of its sandbox was looked at.
+  virtual void expect_vmm(const SandboxId& id, Pid shim) = 0;
   /// Tells when this one has ended, whom a look at the sandbox finds no more.
   virtual void await_end(const SandboxId& id, const TaskKey& process) = 0;
   /// Passes on what is known of groups by now, before a look at them.

@@ -92,8 +92,7 @@ void Reconciler::shim_hint(Pid pid) {
   // A bundle that is still being written tells nothing yet.
   const auto inputs = node_.inputs.inputs(claim->id).inputs;
   if (inputs.bundle && !may_be_shim(node_.world.proc, pid, inputs)) return;
-  if (node_.add_candidate(claim->id, pid))
-    node_.dirty(claim->id, Due::placement, Changed::no_group);
+  if (node_.add_candidate(claim->id, pid)) node_.shim_started(claim->id, pid);
 }
 
 /// A VMM ends before its shim does, which cleans up and follows: one look sees it all.

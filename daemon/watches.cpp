@@ -121,6 +121,11 @@ void Watches::follow_processes(const SandboxId& id, const Observed& observed) {
     if (!now.contains(pid)) processes_.unwatch_process(pid);
 }
 
+void Watches::expect_vmm(const SandboxId& id, Pid shim) {
+  pids_[id].insert(shim);
+  processes_.watch_process(shim);
+}
+
 /// One that has vCPUs and no VM of KVM's tells of them by itself, and so does one that names them.
 void Watches::follow_vcpus(const SandboxId& id, const Observed& observed) {
   const auto* vmm = observed.first(ProcessRole::vmm);

@@ -36,6 +36,7 @@ class Watches final : public Follower {
   ~Watches() override = default;
 
   void follow(const SandboxId& id, const Round& last) override;
+  void expect_vmm(const SandboxId& id, Pid shim) override;
   void await_end(const SandboxId& id, const TaskKey& process) override { ends_.watch(id, process); }
   void hear_groups() override { groups_.hear(); }
   void wrote(const Round& round) override;

@@ -55,6 +55,18 @@ void Node::changed(const SandboxId& id, Changed what) {
   });
 }
 
+void Node::shim_started(const SandboxId& id, Pid shim) {
+  auto& entry = sandboxes.get(id);
+  const bool told = follower != nullptr && follower->told(id).threads;
+  if (!told || std::exchange(entry.followed, true))
+    return dirty(id, Due::placement, Changed::no_group);
+  sandboxes.own(id, entry, shim);
+  follower->expect_vmm(id, shim);
+  forget_change(entry);
+  rest(entry, kRestBeforeVmm);
+  changed(id, Changed::no_group);
+}
+
 void Node::forget_change(Entry& entry) {
   if (const auto due = std::exchange(entry.change_due, std::nullopt)) turns.cancel(*due);
 }
@@ -66,7 +78,7 @@ void Node::rest(Entry& entry, Instant rest) const {
 void Node::stirred(const Hint& hint) {
   const auto owner = sandboxes.owner(hint.pid);
   auto* entry = owner ? sandboxes.find(*owner) : nullptr;
-  if (entry == nullptr) return;
+  if (entry == nullptr || (entry->change_due && entry->record.trusted.empty())) return;
   const auto& glance = entry->glance;
   const bool seen = glance && hint.at < glance->seen_since(hint.pid);
   if (seen || (glance && !glance->cares_for_threads_of(hint.pid))) return;

@@ -65,6 +65,8 @@ struct Node final {
   /// Root changed its files or its groups. Such things come together: what comes soon after a look
   /// is looked at at once, when the rest is over (see rest()).
   void changed(const SandboxId& id, Changed what = Changed::anything);
+  /// This shim of it executed. Until its VMM does, which is heard, nothing of it is in a hurry.
+  void shim_started(const SandboxId& id, Pid shim);
   /// No look waits for its rest any more.
   void forget_change(Entry& entry);
   /// It has been looked at. Where nothing tells of what happens it never rests.

@@ -225,7 +225,8 @@ void Passes::track(const SandboxId& id, Entry& entry, const Round& last) {
   if (node_.follower == nullptr) return;
   node_.follower->follow(id, last);
   // Of one that was found running, Kata may have moved a task after it was seen and before anybody
-  // told. One that is seen before its VMM is watched in time. Others are looked at first.
+  // told. One that is heard of before its VMM is watched in time. Others are looked at first.
+  if (observed.processes.empty()) return;
   const bool running = observed.first(ProcessRole::vmm) != nullptr;
   if (!std::exchange(entry.followed, true) && running) node_.dirty(id, Due::event);
 }

@@ -61,6 +61,10 @@ std::optional<SandboxId> Sandboxes::owner(Pid pid) const {
   return it == owner_.end() ? std::nullopt : std::optional(it->second);
 }
 
+void Sandboxes::own(const SandboxId& id, Entry& entry, Pid pid) {
+  if (owner_.try_emplace(pid, id).second) entry.owned.push_back(pid);
+}
+
 std::vector<Pid> Sandboxes::index(const SandboxId& id, Entry& entry) {
   auto lost = std::exchange(entry.owned, {});
   for (const Pid pid : lost)

@@ -65,7 +65,7 @@ struct Entry {
   FlatSet<TaskKey> counted;              ///< vCPU threads that live and whose placing was counted
   unsigned failures = 0;                 ///< passes in a row
   bool over = false;                     ///< the last pass has left nothing of it
-  bool followed = false;                 ///< what concerns it is watched
+  bool followed = false;                 ///< what its processes do is watched
   Measuring measuring;                   ///< of its VM
   std::optional<MemoryCeiling> ceiling;  ///< of its memory, when it was looked at
   OverheadTrack overhead;                ///< what has been measured of it
@@ -92,6 +92,8 @@ class Sandboxes final {
 
   /// Whose proven process this is.
   [[nodiscard]] std::optional<SandboxId> owner(Pid pid) const;
+  /// Until it is looked at this one is its own, if it is nobody's.
+  void own(const SandboxId& id, Entry& entry, Pid pid);
   /// Its own processes are those of its record now; returns those that are so no more.
   std::vector<Pid> index(const SandboxId& id, Entry& entry);
 

@@ -131,6 +131,17 @@ unsigned Daemon::looks(const std::string& id) const {
   return sum;
 }
 
+std::string Daemon::first_looked_for(const std::string& id) const {
+  const auto text = log();
+  const auto begin = fmt::format("sandbox '{}': ", id);
+  for (const auto line : lines(text)) {
+    const auto at = line.find(begin), end = line.find(", looks: ");
+    if (at == std::string_view::npos || end == std::string_view::npos) continue;
+    return std::string(line.substr(at + begin.size(), end - at - begin.size()));
+  }
+  return "";
+}
+
 unsigned Daemon::glances(const std::string& id) const {
   const auto text = log();
   const auto all = lines(text);

@@ -51,6 +51,8 @@ class Daemon final {
   [[nodiscard]] std::string standing_complaints() const;
   /// Whole looks at sandboxes so far; of `id`, if given. Needs "--log-level debug".
   [[nodiscard]] unsigned looks(const std::string& id = {}) const;
+  /// Why there was the first of them of `id`, as the log says it; "": there was none.
+  [[nodiscard]] std::string first_looked_for(const std::string& id) const;
   /// The same of glances at threads.
   [[nodiscard]] unsigned glances(const std::string& id) const;
 

@@ -30,6 +30,7 @@ class CountingFollower final : public Follower {
     burn(costs);
     if (looked) looked(id.str());
   }
+  void expect_vmm(const SandboxId& /*id*/, Pid shim) override { expecting.push_back(shim); }
   void await_end(const SandboxId& /*id*/, const TaskKey& process) override {
     awaited.push_back(process.pid);
   }
@@ -37,16 +38,19 @@ class CountingFollower final : public Follower {
     if (hears) std::exchange(hears, nullptr)();
   }
   void wrote(const Round&) override {}
-  [[nodiscard]] Told told(const SandboxId& /*id*/) const override { return {true, vcpus, groups}; }
+  [[nodiscard]] Told told(const SandboxId& /*id*/) const override {
+    return {threads, vcpus, groups};
+  }
   void leave(const SandboxId&) override {}
   void set_mode(Mode) override {}
   unsigned looks = 0;
-  std::vector<std::string> seen;                   ///< whom
-  std::vector<Pid> awaited;                        ///< see await_end()
-  Instant costs{0};                                ///< CPU time of each
-  bool vcpus = false, groups = false;              ///< see Told
-  std::function<void()> hears;                     ///< happens once, when groups are heard next
-  std::function<void(const std::string&)> looked;  ///< happens after each look
+  std::vector<std::string> seen;                       ///< whom
+  std::vector<Pid> expecting;                          ///< see expect_vmm()
+  std::vector<Pid> awaited;                            ///< see await_end()
+  Instant costs{0};                                    ///< CPU time of each
+  bool threads = true, vcpus = false, groups = false;  ///< see Told
+  std::function<void()> hears;                         ///< happens once, when groups are heard next
+  std::function<void(const std::string&)> looked;      ///< happens after each look
 };
 
 /// Resource: where events tell what happens.
@@ -123,6 +127,11 @@ class Hearing : public Reconciling {
     proc_.process(pid).cwd_id = FileId{stamp.device, stamp.inode};
     proc_.set_hanging(pid, hangs);
     if (told) reconciler_->hint({HintKind::exec, "", pid});
+    return pid;
+  }
+  Pid vmm_executes(Pid shim) {
+    const Pid pid = proc_.start(shim, {"q", "/q", {"q", "-name", "sandbox-b"}});
+    reconciler_->hint({HintKind::exec, "", pid});
     return pid;
   }
   void TearDown() override { reconciler_.reset(); }

@@ -188,6 +188,7 @@ class LateFollower final : public Follower {
     const auto& observed = last.observed;
     if (observed.first(ProcessRole::vmm) != nullptr && act_) std::exchange(act_, nullptr)();
   }
+  void expect_vmm(const SandboxId&, Pid) override {}
   void await_end(const SandboxId&, const TaskKey&) override {}
   void hear_groups() override {}
   void wrote(const Round&) override {}
