@@ -29,8 +29,9 @@ namespace kcg {
 
 /// Why a sandbox is to be looked at, most urgent first.
 enum class Due : std::uint8_t {
-  placement,   ///< a shim or a VMM executed: memory is about to be touched where it must not be. Or
-               ///< a thread came of one that was placed a moment ago, a vCPU as a rule
+  placement,   ///< a VMM executed, or a shim that does not wait for one: memory is about to be
+               ///< touched where it must not be. Or a thread came of one that was placed a moment
+               ///< ago, a vCPU as a rule
   change,      ///< root's doing, which no guest can repeat: Kata or the engine wrote its files,
                ///< somebody wrote to its groups, systemd answered, its shim or VMM ended
   event,       ///< something said that it changed, or its own timer ran out
