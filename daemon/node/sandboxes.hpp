@@ -90,9 +90,9 @@ class Sandboxes final {
   /// characters. Errors: ManagerError::no_such_sandbox, ManagerError::ambiguous_id.
   [[nodiscard]] Result<SandboxId> resolve(const std::string& text) const;
 
-  /// Whose proven process this is.
+  /// Whose proven process this is, or whose shim it says it is; see own().
   [[nodiscard]] std::optional<SandboxId> owner(Pid pid) const;
-  /// Until it is looked at this one is its own, if it is nobody's.
+  /// Until the next look at it this one is its own, if it is nobody's.
   void own(const SandboxId& id, Entry& entry, Pid pid);
   /// Its own processes are those of its record now; returns those that are so no more.
   std::vector<Pid> index(const SandboxId& id, Entry& entry);
