@@ -37,25 +37,25 @@ std::vector<std::string> turns(Scheduler& scheduler, Instant now, std::size_t mo
   return found;
 }
 
-using Turns = std::vector<std::string>;
+using TurnNames = std::vector<std::string>;
 constexpr Instant kNow = seconds(100);
 
 TEST(Scheduler, SandboxesWaitInTheOrderInWhichTheyBecameDue) {
   Scheduler scheduler;
   for (const auto* one : {"c", "a", "b", "a", "c"}) scheduler.due(id(one), Due::event, kNow);
-  EXPECT_EQ(turns(scheduler, kNow), (Turns{"c", "a", "b"}));
+  EXPECT_EQ(turns(scheduler, kNow), (TurnNames{"c", "a", "b"}));
   EXPECT_FALSE(scheduler.next_at(kNow));
 }
 
 TEST(Scheduler, OneThatBecomesDueAgainAndAgainGoesToTheBack) {
   Scheduler scheduler;
   for (const auto* one : {"a", "b", "c"}) scheduler.due(id(one), Due::event, kNow);
-  Turns seen;
+  TurnNames seen;
   for (int i = 0; i < 6; ++i) {
     seen.push_back(next(scheduler, kNow));
     scheduler.due(id("a"), Due::event, kNow);
   }
-  EXPECT_EQ(seen, (Turns{"a", "b", "c", "a", "a", "a"}));
+  EXPECT_EQ(seen, (TurnNames{"a", "b", "c", "a", "a", "a"}));
 }
 
 TEST(Scheduler, OneWhosePassWasLongRestsButForAPlacement) {
@@ -84,7 +84,7 @@ TEST(Scheduler, APlacementOvertakesWhatWaits) {
   scheduler.due(id("new"), Due::placement, kNow);
   scheduler.due(id("old"), Due::placement, kNow);   // keeps its place among the placements
   scheduler.due(id("old"), Due::background, kNow);  // and is not made less urgent
-  EXPECT_EQ(turns(scheduler, kNow), (Turns{"old!", "new!", "change+", "event", "background~"}));
+  EXPECT_EQ(turns(scheduler, kNow), (TurnNames{"old!", "new!", "change+", "event", "background~"}));
 }
 
 TEST(Scheduler, NoLaneStarvesAnother) {
@@ -122,15 +122,15 @@ TEST(Scheduler, BackgroundLooksTakeWhatIsAllowedAndGoOnLater) {
   const auto round = [&] {
     scheduler.allow_background(milliseconds(3));
     for (const auto* one : {"a", "b", "c"}) scheduler.due(id(one), Due::background, kNow);
-    Turns seen;
+    TurnNames seen;
     for (auto one = look(); !one.empty(); one = look()) seen.push_back(one);
     return seen;
   };
-  EXPECT_EQ(round(), (Turns{"a", "b"}));
+  EXPECT_EQ(round(), (TurnNames{"a", "b"}));
   EXPECT_FALSE(scheduler.next_at(kNow)) << "nothing is due before the next round";
-  EXPECT_EQ(round(), (Turns{"c", "a"}));
-  EXPECT_EQ(round(), (Turns{"b", "a"}));
-  EXPECT_EQ(round(), (Turns{"c", "a"}));
+  EXPECT_EQ(round(), (TurnNames{"c", "a"}));
+  EXPECT_EQ(round(), (TurnNames{"b", "a"}));
+  EXPECT_EQ(round(), (TurnNames{"c", "a"}));
   scheduler.due(id("a"), Due::event, kNow);
   EXPECT_EQ(look(), "a") << "events are not bounded";
 }
@@ -141,7 +141,7 @@ TEST(Scheduler, AGlanceOwesTheLookThatAnEventCameBefore) {
   scheduler.due(id("a"), Due::event, kNow);
   EXPECT_EQ(next(scheduler, kNow), "a");
   scheduler.glanced(id("a"));
-  EXPECT_EQ(turns(scheduler, kNow), (Turns{"a~", "b~", "c~"})) << "at its old place";
+  EXPECT_EQ(turns(scheduler, kNow), (TurnNames{"a~", "b~", "c~"})) << "at its old place";
   scheduler.glanced(id("a"));
   EXPECT_EQ(next(scheduler, kNow), "") << "once";
 
@@ -175,7 +175,7 @@ TEST(Scheduler, AfterALossBackgroundLooksAreNotBounded) {
   Scheduler scheduler;
   scheduler.allow_background(Instant(0));
   scheduler.due(id("a"), Due::background, kNow);
-  EXPECT_EQ(turns(scheduler, kNow), Turns{});
+  EXPECT_EQ(turns(scheduler, kNow), TurnNames{});
   scheduler.allow_background(std::nullopt);
   scheduler.due(id("b"), Due::background, kNow);
   EXPECT_EQ(next(scheduler, kNow), "a~");
@@ -203,7 +203,7 @@ TEST(Scheduler, JobsAreDoneOneAtATimeASlicePerTurn) {
   scheduler.due(id("x"), Due::event, kNow);
   EXPECT_EQ(next(scheduler, kNow), "x");
   scheduler.add_urgent_job(job('u', 1));
-  EXPECT_EQ(turns(scheduler, kNow), Turns(5, "job"));
+  EXPECT_EQ(turns(scheduler, kNow), TurnNames(5, "job"));
   EXPECT_EQ(done, "auaabb");
   EXPECT_EQ(scheduler.jobs(), 0U);
 }
@@ -217,7 +217,7 @@ TEST(Scheduler, AJobThatThrowsIsDroppedAndTheNextOneGoesOn) {
     return false;
   });
   EXPECT_THROW((void)next(scheduler, kNow), std::runtime_error);
-  EXPECT_EQ(turns(scheduler, kNow), Turns{"job"});
+  EXPECT_EQ(turns(scheduler, kNow), TurnNames{"job"});
   EXPECT_TRUE(done);
 }
 
@@ -226,10 +226,10 @@ TEST(Scheduler, OneTimerForEachSandbox) {
   scheduler.wake(id("a"), kNow + seconds(1));
   scheduler.wake(id("a"), kNow + seconds(3));
   scheduler.wake(id("b"), kNow + seconds(2));
-  EXPECT_EQ(turns(scheduler, kNow), Turns{});
+  EXPECT_EQ(turns(scheduler, kNow), TurnNames{});
   EXPECT_EQ(scheduler.next_at(kNow), kNow + seconds(2));
-  EXPECT_EQ(turns(scheduler, kNow + seconds(2)), Turns{"b"});
-  EXPECT_EQ(turns(scheduler, kNow + seconds(3)), Turns{"a"});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(2)), TurnNames{"b"});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(3)), TurnNames{"a"});
   scheduler.wake(id("a"), kNow + seconds(4));
   scheduler.wake(id("a"), std::nullopt);
   EXPECT_FALSE(scheduler.next_at(kNow));
@@ -239,7 +239,7 @@ TEST(Scheduler, ATimerIsOverWhenItsSandboxHasBeenLookedAt) {
   Scheduler scheduler;
   scheduler.wake(id("a"), kNow + seconds(1));
   scheduler.due(id("a"), Due::background, kNow);
-  EXPECT_EQ(turns(scheduler, kNow), Turns{"a~"});
+  EXPECT_EQ(turns(scheduler, kNow), TurnNames{"a~"});
   EXPECT_FALSE(scheduler.next_at(kNow));
 }
 
@@ -251,7 +251,7 @@ TEST(Scheduler, WhatIsForgottenIsNeverNext) {
   scheduler.forget(id("sleeping"));
   scheduler.forget(id("never-seen"));
   scheduler.charge(id("never-seen"), Due::event, seconds(1), kNow);
-  EXPECT_EQ(turns(scheduler, kNow + seconds(5)), Turns{});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(5)), TurnNames{});
   EXPECT_FALSE(scheduler.next_at(kNow));
 }
 
@@ -260,12 +260,12 @@ TEST(Scheduler, OneWhosePassesFailIsHeld) {
   scheduler.hold(id("a"), kNow + seconds(4));
   scheduler.due(id("a"), Due::event, kNow);
   scheduler.due(id("a"), Due::placement, kNow);
-  EXPECT_EQ(turns(scheduler, kNow + seconds(3)), Turns{});
-  EXPECT_EQ(turns(scheduler, kNow + seconds(4)), Turns{"a"});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(3)), TurnNames{});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(4)), TurnNames{"a"});
   scheduler.hold(id("a"), kNow + seconds(8));
   scheduler.pardon(id("a"));
   scheduler.due(id("a"), Due::event, kNow + seconds(5));
-  EXPECT_EQ(turns(scheduler, kNow + seconds(5)), Turns{"a"});
+  EXPECT_EQ(turns(scheduler, kNow + seconds(5)), TurnNames{"a"});
 }
 
 TEST(Scheduler, AnUnfinishedPassGoesOnBehindTheOthers) {
@@ -275,7 +275,7 @@ TEST(Scheduler, AnUnfinishedPassGoesOnBehindTheOthers) {
   scheduler.charge(id("big"), Due::event, seconds(10),
                    kNow);  // its budget does not stop it half-way
   scheduler.resume(id("big"), Due::event);
-  EXPECT_EQ(turns(scheduler, kNow), (Turns{"a", "b", "big"}));
+  EXPECT_EQ(turns(scheduler, kNow), (TurnNames{"a", "b", "big"}));
 }
 
 /// A guest that makes hints all the time: every pass costs 2 ms, and the next hint is there
@@ -311,11 +311,11 @@ TEST(Scheduler, AQuietSandboxIsLookedAtAtOnce) {
   const auto now = kNow + seconds(10);
   scheduler.due(id("noisy"), Due::event, now);
   scheduler.due(id("quiet"), Due::event, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"quiet"});
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"quiet"});
   for (int pass = 0; pass < 4; ++pass)
     scheduler.charge(id("quiet"), Due::event, milliseconds(25), now);
   scheduler.due(id("quiet"), Due::event, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"quiet"});
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"quiet"});
 }
 
 TEST(Scheduler, ANoisySandboxIsStillLookedAt) {
@@ -323,17 +323,18 @@ TEST(Scheduler, ANoisySandboxIsStillLookedAt) {
   (void)share_of(scheduler, Due::event, kNow, kNow + seconds(10));
   const auto now = kNow + seconds(10);
   scheduler.due(id("noisy"), Due::event, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{});
+  EXPECT_EQ(turns(scheduler, now), TurnNames{});
   EXPECT_LE(scheduler.next_at(now).value(), now + milliseconds(100)) << "its hint is not lost";
   scheduler.due(id("noisy"), Due::placement, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"noisy!"}) << "a second reserve for the exec of its VMM";
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"noisy!"})
+      << "a second reserve for the exec of its VMM";
   scheduler.due(id("noisy"), Due::background, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"noisy~"}) << "the resync's look";
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"noisy~"}) << "the resync's look";
   scheduler.due(id("noisy"), Due::change, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"noisy+"}) << "Kata's own word";
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"noisy+"}) << "Kata's own word";
   scheduler.pardon(id("noisy"));
   scheduler.due(id("noisy"), Due::event, now);
-  EXPECT_EQ(turns(scheduler, now), Turns{"noisy"}) << "root has asked for it";
+  EXPECT_EQ(turns(scheduler, now), TurnNames{"noisy"}) << "root has asked for it";
 }
 
 }  // namespace
