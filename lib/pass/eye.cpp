@@ -91,7 +91,7 @@ bool Eye::look_at(const StirredThreads& stirred, const VmSeen& vm) {
   for (const auto& thread : seen_of(seen_.hypervisor, classified, true)) threads_.push_back(thread);
   std::sort(threads_.begin(), threads_.end(), by_key);
   vm_ = {vm.kvm_knows, incomplete(*vcpus), count_vcpus() < vcpus->tid_of.size() + vcpus->silent};
-  all_as_seen_ = confirmed && vm_ == vm && are_as_seen();
+  all_as_seen_ = confirmed && vm_.missing == vm.missing && are_as_seen();
   if (!has_leader() || all_as_seen_) return has_leader();
   // A look takes all that KVM says.
   if (!vm.incomplete) vcpus = vcpus_of(proc_, seen_.key, {});

@@ -53,7 +53,6 @@ struct VmSeen {
   bool kvm_knows = false;   ///< this VM
   bool incomplete = false;  ///< and a vCPU of it whose thread it does not know yet
   bool missing = false;     ///< and we neither
-  bool operator==(const VmSeen&) const = default;
 };
 
 /// One process, now. It looks once.

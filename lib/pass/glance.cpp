@@ -82,8 +82,8 @@ bool all_as_seen(const PassWorld& world, const Config& config, Glance& glance,
     }
     read.processes.push_back(eye.take());
   }
-  const bool waited = std::exchange(glance.vm, vm).incomplete;
-  return as_seen && vm.incomplete == waited;
+  glance.vm = vm;
+  return as_seen;
 }
 
 UnnamedThreads unnamed_of(const Glance& glance) {

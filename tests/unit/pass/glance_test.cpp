@@ -37,7 +37,7 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
       {"a worker born among the vCPUs",
        [](auto& w) { w.proc.add_thread(w.vmm, "worker", w.vcpus.front()); }, false},
       {"a vCPU more", [](auto& w) { (void)w.plug_vcpu(); }, false},
-      {"a vCPU more that has not run", [](auto& w) { (void)w.plug_vcpu(false); }, false},
+      {"a vCPU more that has not run", [](auto& w) { (void)w.plug_vcpu(false); }, true},
       {"an I/O thread more", [](auto& w) { w.proc.add_thread(w.vmm, "IO more"); }, false},
       {"a vCPU's end", [](auto& w) { w.proc.exit_thread(w.vcpus.front()); }, false},
       {"the VMM's end", [](auto& w) { w.end_vmm(); }, false, false},
@@ -50,6 +50,18 @@ TEST_F(Glancing, NoticesWhatALookWouldFind) {
     EXPECT_EQ(seen.as_seen, one.as_seen) << one.name;
     EXPECT_EQ(!seen.read.processes.empty(), one.readable && !one.as_seen) << one.name;
   }
+}
+
+/// KVM is asked again until it does: nothing else comes of it.
+TEST_F(Glancing, NotesThatAVcpuHasNotRun) {
+  settle();
+  EXPECT_FALSE(glance_->vm.incomplete);
+  const Pid waits = world_->plug_vcpu(false);
+  EXPECT_TRUE(look().as_seen);
+  EXPECT_TRUE(glance_->vm.incomplete && glance_->vm.missing);
+  ASSERT_TRUE(look().again) << "that it runs is told to nobody";
+  world_->run_vcpu(waits);
+  EXPECT_FALSE(look().as_seen);
 }
 
 /// Where KVM tells nothing a thread that has run a guest is a vCPU, whatever it is called.

@@ -101,7 +101,14 @@ TEST_F(Stirring, KvmIsAskedWhereItDoesNotKnowAll) {
     const auto glance = [&] { return stirs ? look_at({world_->vmm}) : look({}); };
     settle_told(true);
     EXPECT_TRUE(glance().as_seen);
+    EXPECT_TRUE(glance_->vm.incomplete);
     world_->run_vcpu(waiting_);
+    EXPECT_TRUE(glance().as_seen) << "it was known by its name";
+    EXPECT_FALSE(glance_->vm.incomplete);
+    settle_told(true);
+    auto vcpus = world_->vcpus;
+    vcpus.back() = world_->io_threads.front();
+    world_->proc.set_vcpus(world_->vmm, vcpus);
     const auto seen = glance();
     EXPECT_FALSE(seen.as_seen);
     ASSERT_EQ(seen.read.processes.size(), 1U);
