@@ -67,7 +67,7 @@ void VcpuWatch::on_event(int wd, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_IGNORED) != 0) {
     vms_.erase(id->second);
     by_wd_.erase(id);
-  } else {
+  } else if ((mask & IN_ISDIR) != 0) {  // its files count things
     sink_({HintKind::thread, "", vmm});
   }
 }

@@ -87,6 +87,16 @@ TEST_F(Vcpus, AreToldAsKvmComesToKnowThem) {
   EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm), 1) << "each once, and none that was known";
 }
 
+/// KVM makes dozens of files beside them when it makes a VM, behind the directory.
+TEST_F(Vcpus, AreDirectoriesAndFilesAreNoNews) {
+  const Playground directory;
+  watch_.watch("S", kVmm, directory.path());
+  write_file(directory / "pages_4k", "");
+  make_directories(directory / "vcpu0");
+  EXPECT_TRUE(told(kVmm));
+  EXPECT_EQ(rig_.count(HintKind::thread, "", kVmm), 1);
+}
+
 /// Not even its VM is there yet: from the first on each vCPU is told.
 TEST_F(Vcpus, OfAVmThatIsExpectedAreTold) {
   watch_.expect("S", ::getpid());
