@@ -46,22 +46,30 @@ std::optional<Mapping> parse_head(const std::vector<std::string_view>& parts) {
   return mapping;
 }
 
+tl::unexpected<Error> not_understood(std::string_view line) {
+  return fail(0, "mappings: not understood: '{}'", escaped(line));
+}
+
 }  // namespace
 
+/// Of each some twenty lines follow: QEMU's are thousands.
 Result<std::vector<Mapping>> parse_mappings(std::string_view text) {
   if (!text.empty() && text.back() != '\n') return fail(0, "mappings: the last line is cut");
   std::vector<Mapping> found;
-  for (const auto line : lines(text)) {
-    const auto parts = words(line);
-    if (const auto head = parse_head(parts)) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    const auto key = line.substr(0, line.find(' '));
+    if (!key.ends_with(':')) {
+      const auto head = parse_head(words(line));
+      if (!head) return not_understood(line);
       found.push_back(*head);
-      continue;
+    } else if (found.empty()) {
+      return not_understood(line);
+    } else if (key == "Rss:") {
+      found.back().resident = bytes_of_kib(words(line));
+      if (!found.back().resident) return fail(0, "mappings: no size in '{}'", escaped(line));
     }
-    const bool detail = !parts.empty() && parts[0].back() == ':' && !found.empty();
-    if (!detail) return fail(0, "mappings: not understood: '{}'", escaped(line));
-    if (parts[0] != "Rss:") continue;
-    found.back().resident = bytes_of_kib(parts);
-    if (!found.back().resident) return fail(0, "mappings: no size in '{}'", escaped(line));
   }
   return found;
 }
