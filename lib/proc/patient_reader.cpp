@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proc/patient_reader.hpp"
 
+#include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/signals.hpp"
 
@@ -26,17 +29,43 @@ struct PatientReader::Question {
   bool answered = false;
 };
 
+struct PatientReader::Thread {
+  std::condition_variable asked;
+  std::shared_ptr<Question> question;  ///< nullptr: it has nothing to do
+  pthread_t self{};
+  std::optional<unsigned> cpu;  ///< where it has to run; nullopt: where who asks may
+
+  void come_to(std::optional<unsigned> where) {
+    cpu_set_t cpus;
+    if (where == cpu || ::pthread_getaffinity_np(::pthread_self(), sizeof(cpus), &cpus) != 0)
+      return;
+    if (where) {
+      CPU_ZERO(&cpus);
+      CPU_SET(*where, &cpus);
+    }
+    if (::pthread_setaffinity_np(self, sizeof(cpus), &cpus) == 0) cpu = where;
+  }
+};
+
 struct PatientReader::Shared {
   std::mutex mutex;
-  std::condition_variable asked;
   std::condition_variable answered;
-  std::deque<std::shared_ptr<Question>> waiting;
+  std::vector<std::shared_ptr<Thread>> idle;
   std::size_t threads = 0;
-  std::size_t busy = 0;  ///< threads that read
   bool over = false;
 };
 
 namespace {
+
+using std::chrono::steady_clock;
+
+/// An answer that takes longer had to wait for a CPU, or hangs.
+constexpr std::chrono::milliseconds kAtOnce{1};
+
+std::optional<unsigned> this_cpu() {
+  const int cpu = ::sched_getcpu();
+  return cpu < 0 ? std::nullopt : std::optional(static_cast<unsigned>(cpu));
+}
 
 /// Reads to the end, or to the end of the buffer.
 int read_into(int fd, char* text, std::size_t most, std::size_t& size) {
@@ -60,19 +89,18 @@ PatientReader::PatientReader(Limits limits) : limits_(limits), shared_(new Share
 PatientReader::~PatientReader() {
   const std::lock_guard lock(shared_->mutex);
   shared_->over = true;
-  shared_->asked.notify_all();
+  for (const auto& thread : shared_->idle) thread->asked.notify_one();
 }
 
 Status PatientReader::add_thread() {
   const AllSignalsBlocked blocked;
-  const auto work = [shared = shared_] {
+  const auto thread = std::make_shared<Thread>();
+  const auto work = [shared = shared_, thread] {
     std::unique_lock lock(shared->mutex);
     for (;;) {
-      shared->asked.wait(lock, [&] { return shared->over || !shared->waiting.empty(); });
+      thread->asked.wait(lock, [&] { return shared->over || thread->question; });
       if (shared->over) return;
-      const auto question = std::move(shared->waiting.front());
-      shared->waiting.pop_front();
-      ++shared->busy;
+      const auto question = std::exchange(thread->question, nullptr);
       lock.unlock();
       const int code =
           read_into(question->file.get(), question->text.get(), question->most, question->size);
@@ -80,17 +108,20 @@ Status PatientReader::add_thread() {
       lock.lock();
       question->code = code;
       question->answered = true;
-      --shared->busy;
+      shared->idle.push_back(thread);
       lock.unlock();  // or who is woken waits for it
       shared->answered.notify_all();
       lock.lock();
     }
   };
   try {
-    std::thread(work).detach();
+    std::thread started(work);
+    thread->self = started.native_handle();
+    started.detach();
   } catch (const std::system_error& error) {
     return fail(EBUSY, "no thread to read it: {}", error.what());
   }
+  shared_->idle.push_back(thread);
   ++shared_->threads;
   return {};
 }
@@ -100,7 +131,7 @@ Result<std::string> PatientReader::read(const TaskKey& task,
   std::unique_lock lock(shared_->mutex);
   auto known = asked_.find(task);
   if (known == asked_.end()) {
-    if (shared_->busy + shared_->waiting.size() >= shared_->threads) {
+    if (shared_->idle.empty()) {
       if (shared_->threads >= limits_.threads)
         return fail(EBUSY, "{} others hang already", shared_->threads);
       if (auto added = add_thread(); !added) return forward(added.error());
@@ -111,13 +142,19 @@ Result<std::string> PatientReader::read(const TaskKey& task,
     question->file = std::move(*file);
     question->text = std::make_unique_for_overwrite<char[]>(limits_.bytes);
     question->most = limits_.bytes;
-    shared_->waiting.push_back(question);
+    const auto thread = std::move(shared_->idle.back());
+    shared_->idle.pop_back();
+    thread->question = question;
     known = asked_.emplace(task, std::move(question)).first;
+    const auto now = steady_clock::now();
+    thread->come_to(now < crowded_until_ ? this_cpu() : std::nullopt);
     lock.unlock();
-    shared_->asked.notify_one();
+    thread->asked.notify_one();
     lock.lock();
     (void)shared_->answered.wait_for(  // ignored: looked at below
         lock, limits_.patience, [&] { return known->second->answered; });
+    const auto answered = steady_clock::now();
+    if (answered - now > kAtOnce) crowded_until_ = answered + limits_.crowded;
   }
   if (!known->second->answered) return fail(EAGAIN, "it hangs");
   const auto question = std::move(known->second);
@@ -138,7 +175,7 @@ void PatientReader::forget_if(const std::function<bool(const TaskKey&)>& ended) 
 
 std::size_t PatientReader::hanging() const {
   const std::lock_guard lock(shared_->mutex);
-  return shared_->busy + shared_->waiting.size();
+  return shared_->threads - shared_->idle.size();
 }
 
 }  // namespace kcg

@@ -2,7 +2,8 @@
 //
 // Reads files that may hang for ever (L5, internal to proc/): /proc/<pid>/cmdline waits for the
 // memory of its process, and that may be somebody's who never answers (FUSE, a stuck VMM). Each is
-// read by a thread that nobody waits for longer than a moment. See
+// read by a thread that nobody waits for longer than a moment. Where CPUs are busy it runs on that
+// of who asks, who sleeps meanwhile, and has not to wait for its turn on another. See
 // docs/decisions/reader-threads.md.
 #pragma once
 
@@ -26,6 +27,7 @@ class PatientReader final {
     std::size_t threads = 32;                ///< that may hang at once
     std::chrono::milliseconds patience{20};  ///< that the caller waits for an answer
     std::size_t bytes = std::size_t{64} << 10;
+    std::chrono::milliseconds crowded{1000};  ///< how long CPUs count as busy after a late answer
   };
   explicit PatientReader(Limits limits);
   ~PatientReader();
@@ -46,10 +48,12 @@ class PatientReader final {
 
  private:
   struct Question;
+  struct Thread;
   struct Shared;
   [[nodiscard]] Status add_thread();
 
   Limits limits_;
+  std::chrono::steady_clock::time_point crowded_until_{};
   std::shared_ptr<Shared> shared_;  ///< outlives this object where a thread hangs
   std::map<TaskKey, std::shared_ptr<Question>> asked_;
 };

@@ -5,11 +5,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -39,11 +44,30 @@ class PatientReaderTest : public ::testing::Test {
   }
   /// Until what was asked for is there.
   [[nodiscard]] Result<std::string> read_at_last(PatientReader& reader, Pid pid) {
-    const auto until = std::chrono::steady_clock::now() + kLong;
     auto text = read(reader, pid);
-    while (!text && text.error().code == EAGAIN && std::chrono::steady_clock::now() < until)
-      text = read(reader, pid);
+    (void)at_last([&] {  // ignored: the text tells
+      if (!text && text.error().code == EAGAIN) text = read(reader, pid);
+      return text || text.error().code != EAGAIN;
+    });
     return text;
+  }
+  [[nodiscard]] static bool at_last(const std::function<bool()>& is_so) {
+    const auto until = std::chrono::steady_clock::now() + kLong;
+    bool so = is_so();
+    while (!so && std::chrono::steady_clock::now() < until) so = is_so();
+    return so;
+  }
+  [[nodiscard]] static std::set<Pid> threads() {
+    std::set<Pid> found;
+    for (const auto& one : std::filesystem::directory_iterator("/proc/self/task"))
+      found.insert(std::stoi(one.path().filename()));
+    return found;
+  }
+  /// On how many the thread may run. 0: this one.
+  [[nodiscard]] static int cpus_of(Pid thread) {
+    cpu_set_t cpus;
+    EXPECT_EQ(::sched_getaffinity(thread, sizeof(cpus), &cpus), 0);
+    return CPU_COUNT(&cpus);
   }
   static void say(const Fd& writer, const std::string& text) {
     EXPECT_EQ(::write(writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -51,6 +75,7 @@ class PatientReaderTest : public ::testing::Test {
 
   std::map<Pid, Fd> sources_, writers_;
   unsigned opened_ = 0;
+  Pid asked_ = 0;
 };
 
 TEST_F(PatientReaderTest, AnswersAtOnceWhereNothingHangs) {
@@ -114,6 +139,36 @@ TEST_F(PatientReaderTest, OnlyTheBeginningIsRead) {
   PatientReader reader({1, kLong, 10});
   say(pipe(1), "0123456789abc");
   EXPECT_EQ(read(reader, 1).value(), "0123456789");
+}
+
+/// On another CPU it would have to wait for its turn beside whatever keeps that one busy.
+TEST_F(PatientReaderTest, AfterALateAnswerTheNextIsReadWhereItIsAskedForAWhile) {
+  PatientReader reader({1, kShort, 10, milliseconds(100)});
+  const auto before = threads();
+  const auto ask = [&](bool late) {
+    const Pid pid = ++asked_;
+    (void)pipe(pid);
+    if (!late) writers_[pid] = Fd();
+    EXPECT_EQ(read(reader, pid).has_value(), !late);
+    writers_[pid] = Fd();
+    if (late) (void)read_at_last(reader, pid);  // ignored: only the wait counts
+  };
+  ask(true);
+  auto born = threads();
+  for (const Pid known : before) born.erase(known);
+  ASSERT_EQ(born.size(), 1U);
+  const Pid thread = *born.begin();
+  const int all = cpus_of(0);
+  EXPECT_EQ(cpus_of(thread), all);
+  EXPECT_TRUE(at_last([&] {
+    ask(true);
+    ask(false);
+    return cpus_of(thread) == 1;
+  }));
+  EXPECT_TRUE(at_last([&] {
+    ask(false);
+    return cpus_of(thread) == all;
+  }));
 }
 
 TEST_F(PatientReaderTest, AFileThatCannotBeOpenedOrReadSaysSo) {
