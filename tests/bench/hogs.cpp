@@ -19,6 +19,7 @@ namespace kcg::bench {
 namespace {
 
 constexpr unsigned kDefaultWeight = 100;
+constexpr unsigned kUnitsWeight = 1000;  ///< CPUWeight= of systemd/kata-cgroupd.service.in
 constexpr unsigned kDefaultShares = 1024;
 
 std::string cpu_hierarchy() {
@@ -49,22 +50,26 @@ live::Child hog(const std::string& group) {
 
 }  // namespace
 
-Hogs::Hogs(int daemon, unsigned weight)
+Hogs::Hogs(int daemon, Share share)
     : cpu_(cpu_hierarchy()),
-      top_(fmt::format("{}/kcg-bench-{}", cpu_, ::getpid())),
+      slice_(fmt::format("{}/kcg-bench-{}.slice", cpu_, ::getpid())),
       daemon_(daemon) {
-  make(top_, kDefaultWeight);
-  put(make(top_ + "/daemon", weight) + "/cgroup.procs", std::to_string(daemon));
-  const auto group = make(top_ + "/hogs", kDefaultWeight);
-  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) hogs_.push_back(hog(group));
+  make(slice_, kDefaultWeight);
+  const auto hogs = make(slice_ + "/hogs.service", kDefaultWeight);
+  if (share == Share::of_a_service)
+    daemons_ = make(slice_ + "/daemon.service", kDefaultWeight);
+  else  // Slice=-.slice
+    daemons_ = make(fmt::format("{}/kcg-bench-{}.service", cpu_, ::getpid()), kUnitsWeight);
+  put(daemons_ + "/cgroup.procs", std::to_string(daemon));
+  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) hogs_.push_back(hog(hogs));
 }
 
 Hogs::~Hogs() {
   hogs_.clear();
   (void)live::scribble(cpu_ + "/cgroup.procs", std::to_string(daemon_));  // ignored: it may be gone
-  for (const char* const group : {"/daemon", "/hogs", ""})
+  for (const auto& group : {daemons_, slice_ + "/hogs.service", slice_})
     // ignored: an empty group is all that can be left
-    (void)live::wait_until([&] { return ::rmdir((top_ + group).c_str()) == 0; });
+    (void)live::wait_until([&] { return ::rmdir(group.c_str()) == 0; });
 }
 
 }  // namespace kcg::bench

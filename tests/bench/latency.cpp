@@ -16,8 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned kTraceMebibytes = 256;  ///< on v1 1,500 lives attach 400,000 times
-constexpr unsigned kOrdinaryWeight = 100;
-constexpr unsigned kUnitsWeight = 1000;  ///< CPUWeight= of systemd/kata-cgroupd.service.in
 
 /// Value: who is to be found in the trace.
 struct Wanted {
@@ -36,13 +34,13 @@ Wanted wanted(const live::Sandbox& sandbox, const live::Truth& truth) {
   return all;
 }
 
-/// `weight`: of the daemon beside hogs; nullopt: there are none.
-Json one_storm(live::Tree tree, const Storm& storm, std::optional<unsigned> weight) {
+/// `share`: the daemon's beside hogs; nullopt: there are none.
+Json one_storm(live::Tree tree, const Storm& storm, std::optional<Share> share) {
   const live::Node node(tree);
   const auto daemon = node.daemon();
   daemon->start();
   std::optional<Hogs> hogs;
-  if (weight) hogs.emplace(daemon->pid(), *weight);
+  if (share) hogs.emplace(daemon->pid(), *share);
   const Trace trace(kTraceMebibytes);
   std::vector<Wanted> all;
   rage(node, storm, {.on_end = [&](const live::Sandbox& sandbox, const live::Truth& truth) {
@@ -68,8 +66,8 @@ Json bench_latency(live::Tree tree, const Storm& storm) {
   return {{"lives", storm.lives},
           {"per_second", storm.rate},
           {"quiet", one_storm(tree, storm, std::nullopt)},
-          {"hogs_of_equal_weight", one_storm(tree, storm, kOrdinaryWeight)},
-          {"hogs", one_storm(tree, storm, kUnitsWeight)}};
+          {"hogs_as_a_service", one_storm(tree, storm, Share::of_a_service)},
+          {"hogs", one_storm(tree, storm, Share::of_its_unit)}};
 }
 
 }  // namespace kcg::bench

@@ -3,6 +3,9 @@
 unit=/usr/lib/systemd/system/kata-cgroupd.service
 start_daemon
 
+equal "its share is the machine's, not a slice's" \
+  "$(systemctl show --value --property=ControlGroup kata-cgroupd)" /kata-cgroupd.service
+
 # What is mounted once the daemon runs reaches it, and goes with the node's; pods are found there.
 in_daemon() { grep -q " $1 " "/proc/$(daemon_pid)/mountinfo"; }
 absent() { ! "$@"; }
