@@ -63,11 +63,19 @@ class PatientReaderTest : public ::testing::Test {
       found.insert(std::stoi(one.path().filename()));
     return found;
   }
-  /// On how many the thread may run. 0: this one.
-  [[nodiscard]] static int cpus_of(Pid thread) {
+  /// Where the thread may run. 0: this one.
+  [[nodiscard]] static cpu_set_t cpus_of(Pid thread) {
     cpu_set_t cpus;
     EXPECT_EQ(::sched_getaffinity(thread, sizeof(cpus), &cpus), 0);
-    return CPU_COUNT(&cpus);
+    return cpus;
+  }
+  [[nodiscard]] static cpu_set_t last_of(const cpu_set_t& all) {
+    std::size_t last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(last, &all)) --last;
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(last, &cpus);
+    return cpus;
   }
   static void say(const Fd& writer, const std::string& text) {
     EXPECT_EQ(::write(writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -158,16 +166,22 @@ TEST_F(PatientReaderTest, AfterALateAnswerTheNextIsReadWhereItIsAskedForAWhile) 
   for (const Pid known : before) born.erase(known);
   ASSERT_EQ(born.size(), 1U);
   const Pid thread = *born.begin();
-  const int all = cpus_of(0);
-  EXPECT_EQ(cpus_of(thread), all);
+  const auto all = cpus_of(0), here = last_of(all);
+  const auto runs_on = [thread](const cpu_set_t& cpus) {
+    const auto now = cpus_of(thread);
+    return CPU_EQUAL(&now, &cpus) != 0;
+  };
+  EXPECT_TRUE(runs_on(all));
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(here), &here), 0);
   EXPECT_TRUE(at_last([&] {
     ask(true);
     ask(false);
-    return cpus_of(thread) == 1;
+    return runs_on(here);
   }));
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(all), &all), 0);
   EXPECT_TRUE(at_last([&] {
     ask(false);
-    return cpus_of(thread) == all;
+    return runs_on(all);
   }));
 }
 
