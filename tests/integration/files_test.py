@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 
 PREFIX = "io.katacontainers.CgroupManager1."
 PRIVILEGED = "org.freedesktop.systemd1.Privileged"
-MOST_EXPOSED = 3.0  # of 10, as systemd-analyze counts
+MOST_EXPOSED = 3.1  # of 10, as systemd-analyze counts
 
 
 def members_of_xml(folder: pathlib.Path) -> tuple[set, set]:
