@@ -60,6 +60,7 @@ END
 systemctl daemon-reload
 systemctl start confined || fail "the probe fails"
 say "$(wc -l </run/asked) things were asked for"
-equal "open under the unit" "$(grep -v ': closed$' /run/asked)" "groups: open"
+equal "open under the unit" "$(grep -v ': closed$' /run/asked | sort)" \
+  "$(printf '%s\n' "groups: open" "sched_setaffinity: open")"
 case/probe "$cgroups/probed" "$stranger" >/run/asked-freely
 equal "not open without it" "$(grep -v ': open$' /run/asked-freely || true)" ""
