@@ -84,7 +84,9 @@ int read_into(int fd, char* text, std::size_t most, std::size_t& size) {
 
 }  // namespace
 
-PatientReader::PatientReader(Limits limits) : limits_(limits), shared_(new Shared) {}
+PatientReader::PatientReader(Limits limits) : limits_(limits), shared_(new Shared) {
+  shared_->idle.reserve(limits.threads);  // so that threads allocate nothing
+}
 
 PatientReader::~PatientReader() {
   const std::lock_guard lock(shared_->mutex);
