@@ -109,6 +109,8 @@ std::string misplaced(const Sandbox& sandbox, const Truth& truth) {
   // A VMM without QMP is asked by its threads' names while it still makes them.
   if (truth.vmm != 0 && truth.vcpus.size() < static_cast<std::size_t>(sandbox.spec().vcpus))
     wrong += fmt::format("the VMM has only {} vCPUs\n", truth.vcpus.size());
+  // It may be born beside the daemon's look at its parent: before it there is too little to see.
+  if (truth.helpers.size() == 1) wrong += "virtiofsd has no child yet\n";
   return wrong;
 }
 
