@@ -58,13 +58,18 @@ bool removed(const StepResult& result) {
   return is<op::Remove>(result.step) && result.outcome == Outcome::done;
 }
 
-/// The bundle, which tells where groups of ours may stand, can go before the next look.
-void remember_made(Record& record, const Report& report) {
+/// Their path is known only as long as the bundle exists, which can go before the next look; they
+/// have to go also after it.
+void remember_groups(Record& record, const Observed& observed, const Report& report) {
+  auto groups = observed.unread_groups.empty() ? FlatSet<GroupRef>() : record.found_groups.all();
+  for (const auto& [ref, group] : observed.groups)
+    if (group.mark == observed.inputs.id.str()) groups.insert(ref);
   for (const auto& result : report.results)
     if (is<op::Mark>(result.step) && result.outcome == Outcome::done)
-      record.found_groups.insert(result.step.group);
+      groups.insert(result.step.group);
     else if (removed(result))
-      record.found_groups.erase(result.step.group);
+      groups.erase(result.step.group);
+  record.found_groups = FoundGroups(groups);
 }
 
 /// It is gone, and what carried the mark, if anything, has been removed just now.
@@ -90,11 +95,6 @@ void count_unread(Record& record, const Observed& observed, unsigned round, Inst
 
 void remember(Record& record, const Observed& observed, const Desired& desired, Instant now) {
   remember_trusted(record, observed);
-  // Their path is known only as long as the bundle exists; they have to go also after it.
-  auto marked = observed.unread_groups.empty() ? FlatSet<GroupRef>() : record.found_groups.all();
-  for (const auto& [ref, group] : observed.groups)
-    if (group.mark == observed.inputs.id.str()) marked.insert(ref);
-  record.found_groups = FoundGroups(marked);
   record.only_layout = observed.only_layout;
   record.history = desired.history;
   // A bundle that is still being written proves nobody; its shim has announced itself already.
@@ -142,7 +142,7 @@ Folded fold(const Record& before, const Observed& observed, const Desired& desir
   Folded out{before, {}, {}};
   Record& record = out.record;
   remember(record, observed, desired, now);
-  remember_made(record, report);
+  remember_groups(record, observed, report);
   remember_place(record, desired);
   count_unread(record, observed, round, now);
   if (!observed.unread()) follow_vmm(record.vmm, observed, now, wall_seconds);

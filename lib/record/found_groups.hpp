@@ -4,8 +4,6 @@
 // dozen, which are a few paths in each hierarchy.
 #pragma once
 
-#include <array>
-
 #include "base/flat_set.hpp"
 #include "model/fields.hpp"
 
@@ -22,18 +20,12 @@ class FoundGroups final {
 
   [[nodiscard]] FlatSet<GroupRef> all() const { return packed_.whole(); }
   [[nodiscard]] bool empty() const { return packed_.size() == 0; }
-  void insert(const GroupRef& group) { insert_all(std::array{group}); }
   template <class Groups>
   void insert_all(const Groups& more) {
     auto groups = all();
     bool fresh = false;
     for (const GroupRef& group : more) fresh = groups.insert(group) || fresh;
     if (fresh) *this = FoundGroups(groups);
-  }
-  void erase(const GroupRef& group) {
-    auto groups = all();
-    groups.erase(group);
-    *this = FoundGroups(groups);
   }
   bool operator==(const FoundGroups&) const = default;
 

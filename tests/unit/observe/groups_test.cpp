@@ -2,6 +2,7 @@
 //
 // Which groups of a sandbox are looked at, and what of them is read.
 #include <gtest/gtest.h>
+#include <array>
 
 #include <algorithm>
 #include <chrono>
@@ -231,7 +232,7 @@ TEST(Observe, AMarkThatWasFoundAboveOursIsLookedAtAgain) {
   const GroupRef pod{"v2", path(world.pod_group)};
   world.tree.set_raw_mark(pod, "S");
   EXPECT_EQ(world.observe().group(pod)->mark, std::nullopt);
-  world.record.found_groups.insert(pod);
+  world.record.found_groups.insert_all(std::array{pod});
   EXPECT_EQ(world.observe().group(pod)->mark, "S");
 }
 

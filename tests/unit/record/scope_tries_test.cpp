@@ -4,6 +4,7 @@
 #include "layout/scope.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
 
 #include <algorithm>
 #include <cerrno>
@@ -166,7 +167,7 @@ TEST_F(Scopes, AScopeThatIsLeftFromBeforeARestartIsRemoved) {
   (void)world_->pass();
   const GroupRef scope{"v2", CgroupPath::parse(world_->expected_sandbox_group()).value()};
   world_->restart_daemon();
-  world_->record.found_groups.insert(scope);
+  world_->record.found_groups.insert_all(std::array{scope});
   (void)world_->pass();
   world_->clock.advance(5s);
   EXPECT_TRUE(world_->pass().follow_up.forget);
