@@ -40,16 +40,23 @@ Result<std::vector<std::uint32_t>> indices_in(const Dir& vm) {
   return indices;
 }
 
-/// Kernels before 6.0 have no file `pid`.
+/// Kernels before 6.0 have no file `pid`. On others it is made after its directory: where one vCPU
+/// has it, another that has none has not run yet.
 Result<KvmVcpus> read_vcpus(const Dir& vm, const std::vector<std::uint32_t>& indices) {
   KvmVcpus found;
+  std::vector<std::uint32_t> silent;
   for (const auto index : indices) {
     const auto text = vm.read_kernel(fmt::format("vcpu{}/pid", index));
     if (!text && !errnos::no_task(text.error().code)) return forward(text.error());
-    if (!text) ++found.silent;
-    if (!text) continue;
-    if (const auto tid = parse_u64(trim(*text))) found.tid_of[index] = static_cast<Pid>(*tid);
+    if (!text)
+      silent.push_back(index);
+    else if (const auto tid = parse_u64(trim(*text)))
+      found.tid_of[index] = static_cast<Pid>(*tid);
   }
+  if (found.tid_of.empty())
+    found.silent = silent.size();
+  else
+    for (const auto index : silent) found.tid_of[index] = 0;
   return found;
 }
 

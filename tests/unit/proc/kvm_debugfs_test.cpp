@@ -73,6 +73,15 @@ TEST_F(KvmDebugfsTest, OldKernelsNameNoThreads) {
   EXPECT_EQ(kvm_.vcpus({30, 1}, {})->silent, 1U);
 }
 
+/// The file is made after the directory, which is what is heard of.
+TEST_F(KvmDebugfsTest, AVcpuThatIsBeingMadeHasNotRun) {
+  fixture_.vcpu("30-11", 0, "32\n");
+  EXPECT_EQ(vcpus({30, 32}), (Vcpus{{0, 32}}));
+  std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpu1");
+  EXPECT_EQ(vcpus({30, 32, 33}), (Vcpus{{0, 32}, {1, 0}}));
+  EXPECT_EQ(kvm_.vcpus({30, 1}, {})->silent, 0U);
+}
+
 TEST_F(KvmDebugfsTest, FilesAndOtherDirectoriesAreNoVcpus) {
   fixture_.vcpu("30-11", 0, "32\n");
   std::filesystem::create_directories(fixture_.kvm() + "/30-11/vcpux");
