@@ -2,9 +2,9 @@
 //
 // Which groups of a sandbox are looked at, and what of them is read.
 #include <gtest/gtest.h>
-#include <array>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "layout/layout.hpp"

@@ -4,9 +4,9 @@
 #include "layout/scope.hpp"
 
 #include <gtest/gtest.h>
-#include <array>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <set>
