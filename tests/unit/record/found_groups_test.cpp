@@ -32,5 +32,16 @@ TEST(Fold, WhatWasMarkedIsRememberedBeforeItIsSeen) {
   EXPECT_TRUE(other.fold().record.found_groups.empty());
 }
 
+/// Unknown is not absent.
+TEST(Fold, WhatCouldNotBeLookedForIsNotForgotten) {
+  const FoundGroups found(std::set{group("/a")});
+  Case one;
+  one.record.found_groups = found;
+  one.observed.unread_groups.emplace_back("no more descriptors");
+  EXPECT_EQ(one.fold().record.found_groups, found);
+  one.observed.unread_groups.clear();
+  EXPECT_TRUE(one.fold().record.found_groups.empty());
+}
+
 }  // namespace
 }  // namespace kcg::test
