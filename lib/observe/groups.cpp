@@ -185,7 +185,7 @@ class Looker final {
     }
   }
 
-  /// After a kill it matters how full the group and those above it are.
+  /// After a kill it matters how full the group and those above it are, and what they allow.
   void add_memory_use() {
     std::set<GroupRef> full;
     for (const auto& [ref, state] : observed_.groups) {
@@ -250,7 +250,7 @@ class Looker final {
     const bool listed = listed_above(ref, observed_) && !observed_.creation_recorded;
     std::erase_if(files, [&](std::string_view file) {
       if (file == kControllers || (listed && file == kType)) return true;
-      return !file.starts_with("cgroup.") && !file.starts_with("memory.");
+      return !file.starts_with("cgroup.") && !tells_oom_kills(file);
     });
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/amounts.hpp"
 #include "base/text.hpp"
@@ -15,6 +16,8 @@
 namespace kcg {
 
 namespace {
+
+constexpr const char* kKillFiles[] = {"memory.events", "memory.oom_control"};
 
 std::optional<std::uint64_t> number(const GroupState& group, const char* v2, const char* v1) {
   auto text = group.file(v2);
@@ -117,16 +120,21 @@ History next_life(const History& ended) {
   return history;
 }
 
+bool tells_oom_kills(std::string_view file) {
+  return std::find(std::begin(kKillFiles), std::end(kKillFiles), file) != std::end(kKillFiles);
+}
+
 std::optional<std::uint64_t> oom_kills(const GroupState& group) {
-  for (const auto* file : {"memory.events", "memory.oom_control"})
+  for (const auto* file : kKillFiles)
     if (const auto text = group.file(file))
       if (const auto count = keyed_value(*text, "oom_kill")) return *count;
   return std::nullopt;
 }
 
 const std::vector<std::string>& memory_use_files(bool unified) {
-  static const std::vector<std::string> v2 = {"memory.current", "memory.peak"};
-  static const std::vector<std::string> v1 = {"memory.usage_in_bytes", "memory.max_usage_in_bytes"};
+  static const std::vector<std::string> v2 = {"memory.max", "memory.current", "memory.peak"};
+  static const std::vector<std::string> v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                              "memory.max_usage_in_bytes"};
   return unified ? v2 : v1;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/config.hpp"
@@ -18,10 +19,13 @@ namespace kcg {
 /// alone); nullopt: the group's count was not asked for.
 [[nodiscard]] std::optional<std::uint64_t> oom_kills(const GroupState& group);
 
+/// Whether it reads this file for that.
+[[nodiscard]] bool tells_oom_kills(std::string_view file);
+
 /// What is known of a sandbox whose id has come back: nothing but what its groups had counted.
 [[nodiscard]] History next_life(const History& ended);
 
-/// Files that say how full a group is and was.
+/// Files that say how full a group is and was, and what it allows.
 [[nodiscard]] const std::vector<std::string>& memory_use_files(bool unified);
 
 /// The condition as long as a killed process is known of. A new text is made when the count has

@@ -99,8 +99,24 @@ TEST(Observe, OfOneThatHasEndedNoLimitsAreRead) {
   EXPECT_FALSE(has("cpu", "cpu.shares"));
   EXPECT_TRUE(has("memory", "cgroup.procs")) << "who is left";
   EXPECT_TRUE(has("memory", "memory.oom_control")) << "who was killed";
+  EXPECT_FALSE(has("memory", "memory.limit_in_bytes"));
   (void)world.pass();
   EXPECT_TRUE(world.marked_groups().empty());
+}
+
+/// What the condition tells of a kill.
+TEST(Observe, OfOneWhoseEndWasAKillItIsReadWhatMemoryWasAllowed) {
+  for (const bool v2 : {false, true}) {
+    SandboxWorld world(scenario(v2 ? HierarchyMode::v2 : HierarchyMode::v1));
+    world.boot();
+    (void)world.pass();
+    const GroupRef top{v2 ? "v2" : "memory", path(world.expected_sandbox_group())};
+    world.tree.set_file(top, v2 ? "memory.events" : "memory.oom_control", "oom 1\noom_kill 1");
+    world.end_all();
+    const auto observed = world.observe();
+    EXPECT_TRUE(observed.groups.at(top).file(v2 ? "memory.max" : "memory.limit_in_bytes"));
+    EXPECT_TRUE(observed.groups.at(top).file(v2 ? "memory.peak" : "memory.max_usage_in_bytes"));
+  }
 }
 
 /// Its top lists who is in any of them.
