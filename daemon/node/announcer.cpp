@@ -88,9 +88,8 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
   const auto& observed = last.observed;
   const auto& want = last.want;
   if (!is_sandbox(observed, entry.record)) return;
-  const auto before = entry.view.whole();
   const auto view = make_view(observed, want, last.between, standing_of(entry.record));
-  entry.view = Packed(view);
+  const auto before = std::exchange(entry.view, Packed(view));
   const bool first = !std::exchange(entry.published, true);
   chronicle_.seen(view);
   if (first)
@@ -101,12 +100,11 @@ void Announcer::seen(const SandboxId& id, Entry& entry, const Round& last) {
 }
 
 /// Before what happened to it: who listens knows by then who it is.
-void Announcer::publish(const SandboxView& before, const SandboxView& now, bool first) {
+void Announcer::publish(const Packed<SandboxView>& before, const SandboxView& now, bool first) {
   if (publisher_ == nullptr) return;
-  if (first)
-    publisher_->added(now);
-  else if (!(without_usage(before) == without_usage(now)))
-    publisher_->changed(before, now);
+  if (first) return publisher_->added(now);
+  const auto then = before.whole();
+  if (!(without_usage(then) == without_usage(now))) publisher_->changed(then, now);
 }
 
 void Announcer::failed(const SandboxId& id, Entry& entry) {

@@ -37,7 +37,7 @@ class Announcer final {
   [[nodiscard]] const std::array<std::uint64_t, kConditionCount>& raised() const { return raised_; }
 
  private:
-  void publish(const SandboxView& before, const SandboxView& now, bool first);
+  void publish(const Packed<SandboxView>& before, const SandboxView& now, bool first);
   void report(const SandboxId& id, const Report& report);
   void repairs(const SandboxId& id, const std::vector<Repair>& repairs);
 
