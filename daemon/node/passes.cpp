@@ -156,7 +156,9 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   if (node_.follower != nullptr && !asked) task.confirm_after = kConfirm;
   task.failures = entry.failures;
   auto* last = node_.recent.find(id);
-  if (last != nullptr && !asked && why != Due::background) {
+  const bool stirred = !asked && why != Due::background;
+  if (stirred) task.neighbour = node_.recent.latest();
+  if (last != nullptr && stirred) {
     task.last = &last->observed;
     task.groups_hold = groups_hold(id, entry, *last);
   }

@@ -2,23 +2,34 @@
 #include "daemon/node/recent_looks.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace kcg {
 
 void RecentLooks::keep(const SandboxId& id, LastLook look) {
   drop(id);
-  if (looks_.size() == kMost) looks_.pop_front();
+  if (looks_.size() == kMost) drop(SandboxId(looks_.front().first));
   looks_.emplace_back(id, std::move(look));
+  places_.emplace(id, std::prev(looks_.end()));
 }
 
 LastLook* RecentLooks::find(const SandboxId& id) {
-  const auto it =
-      std::find_if(looks_.begin(), looks_.end(), [&](const auto& one) { return one.first == id; });
-  return it == looks_.end() ? nullptr : &it->second;
+  const auto place = places_.find(id);
+  return place == places_.end() ? nullptr : &place->second->second;
+}
+
+const Observed* RecentLooks::latest() const {
+  const auto living = std::find_if(looks_.rbegin(), looks_.rend(),
+                                   [](const auto& one) { return !one.second.observed.gone; });
+  return living == looks_.rend() ? nullptr : &living->second.observed;
 }
 
 void RecentLooks::drop(const SandboxId& id) {
-  std::erase_if(looks_, [&](const auto& one) { return one.first == id; });
+  const auto place = places_.find(id);
+  if (place == places_.end()) return;
+  looks_.erase(place->second);
+  places_.erase(place);
 }
 
 void RecentLooks::distrust_groups() {

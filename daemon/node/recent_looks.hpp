@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <list>
+#include <map>
 #include <utility>
 
 #include "model/ids.hpp"
@@ -22,13 +23,17 @@ class RecentLooks final {
   void keep(const SandboxId& id, LastLook look);
   /// nullptr: there is none.
   [[nodiscard]] LastLook* find(const SandboxId& id);
+  /// What the last of all at one that lives has seen; nullptr: there is none.
+  [[nodiscard]] const Observed* latest() const;
   void drop(const SandboxId& id);
   /// What was told of groups may have been lost: none of them is taken as it was seen.
   void distrust_groups();
   [[nodiscard]] std::size_t size() const { return looks_.size(); }
 
  private:
-  std::list<std::pair<SandboxId, LastLook>> looks_;  ///< oldest first
+  using Looks = std::list<std::pair<SandboxId, LastLook>>;
+  Looks looks_;  ///< oldest first
+  std::map<SandboxId, Looks::iterator> places_;
 };
 
 }  // namespace kcg

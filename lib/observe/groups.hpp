@@ -25,10 +25,15 @@ enum class GroupDepth : std::uint8_t {
   ended,  ///< what matters of one that has ended: who is left in it, and who was killed there
 };
 
-/// Adds to observed.groups what is not among them. What stands between the pod and the root is
-/// taken from `last`, as far as that has seen it; nullptr: it is read.
+/// Value: looks of which this one takes a part; nullptr: of none.
+struct Earlier {
+  const Observed* last = nullptr;   ///< at this sandbox
+  const Observed* above = nullptr;  ///< at any: what it has seen between the pod and the root
+};
+
+/// Adds to observed.groups what is not among them.
 [[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
-                                    const Record& record, GroupDepth depth, const Observed* last,
+                                    const Record& record, GroupDepth depth, const Earlier& earlier,
                                     Observed& observed);
 
 /// The same of observed.groups as they are in it: reads only who is in a group of which it does not
