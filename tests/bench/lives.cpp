@@ -64,10 +64,13 @@ class Bystander final {
   std::thread thread_;
 };
 
-double bare_cpu(const live::Node& node) {
-  std::vector<Micros> lives;
-  for (std::size_t i = 0; i < kBareLives; ++i) lives.push_back(bare_life(node, 2));
-  return static_cast<double>(percentile(lives, 50).count()) / 1000;
+/// At the pace of the storm, so that caches are as cold.
+void live_bare(const live::Node& node, double rate, std::vector<Micros>& lives) {
+  const auto begin = steady_clock::now();
+  for (std::size_t i = 0; i < kBareLives; ++i) {
+    rest_until(at_pace(begin, i, rate));
+    lives.push_back(bare_life(node, 2));
+  }
 }
 
 }  // namespace
@@ -82,12 +85,15 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
                  {"names", storm.names},
                  {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))}};
   const live::Node node(tree);
-  const double bare = bare_cpu(node);
+  std::vector<Micros> bare_lives;
+  live_bare(node, storm.rate, bare_lives);
   const auto daemon = node.daemon();
   daemon->start();
   const auto before = live::cpu_time(daemon->pid());
   const auto misplaced = misplaced_in(node, storm);
   const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
+  live_bare(node, storm.rate, bare_lives);  // the machine may be slower by now
+  const double bare = static_cast<double>(percentile(bare_lives, 50).count()) / 1000;
   result["misplaced"] = misplaced;
   result["cpu_ms_per_life"] = per_life(used.count());
   result["bare_cpu_ms_per_life"] = bare;

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
@@ -126,6 +127,15 @@ Json bench_tree(const Options& o, Tree tree) {
   return result;
 }
 
+/// It would hear of all that is measured, and its work would make that dearer.
+void refuse_beside_a_daemon() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc"))
+    if (live::slurp_line(entry.path() / "comm") == "kata-cgroupd")
+      throw std::runtime_error("a kata-cgroupd runs already, as process " +
+                               entry.path().filename().string() +
+                               ": it would be measured, too; stop it first");
+}
+
 Json machine() {
   utsname name{};
   ::uname(&name);
@@ -133,6 +143,7 @@ Json machine() {
 }
 
 int run(const Options& o) {
+  refuse_beside_a_daemon();
   Json document = {{"version", 1},
                    {"method",
                     "times between the kernel's tracepoints sched_process_exec, task_newtask, "

@@ -35,6 +35,11 @@ std::unique_ptr<live::Sandbox> start(const live::Node& node, const Storm& storm,
 
 }  // namespace
 
+steady_clock::time_point at_pace(steady_clock::time_point begin, std::size_t number, double rate) {
+  return begin + std::chrono::duration_cast<steady_clock::duration>(
+                     std::chrono::duration<double>(double(number) / rate));
+}
+
 void rest_until(steady_clock::time_point when) {
   const auto left = when - steady_clock::now();
   if (left > std::chrono::seconds(0))
@@ -57,8 +62,7 @@ void rage(const live::Node& node, const Storm& storm, const Hooks& hooks) {
     running.pop_front();
   };
   for (std::size_t i = 0; i < storm.lives; ++i) {
-    const auto at = begin + std::chrono::duration_cast<steady_clock::duration>(
-                                std::chrono::duration<double>(double(i) / storm.rate));
+    const auto at = at_pace(begin, i, storm.rate);
     while (!running.empty() && running.front().end < at) end_one();
     rest_until(at);
     running.push_back({start(node, storm, i), steady_clock::now() + storm.length});

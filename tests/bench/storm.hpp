@@ -28,6 +28,10 @@ struct Hooks {
   std::function<void(const live::Sandbox&, const live::Truth&)> on_end = {};
 };
 
+/// When the one of that number, from 0, begins, of so many in a second.
+[[nodiscard]] std::chrono::steady_clock::time_point at_pace(
+    std::chrono::steady_clock::time_point begin, std::size_t number, double rate);
+
 /// The pace of what is measured: returns at that moment, or at once if it has passed.
 void rest_until(std::chrono::steady_clock::time_point when);
 
