@@ -56,6 +56,7 @@ class PatientReader final {
   std::chrono::steady_clock::time_point crowded_until_{};
   std::shared_ptr<Shared> shared_;  ///< outlives this object where a thread hangs
   std::map<TaskKey, std::shared_ptr<Question>> asked_;
+  std::unique_ptr<char[]> spare_;  ///< of an answer that was taken; nullptr: there is none
 };
 
 }  // namespace kcg
