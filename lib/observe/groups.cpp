@@ -207,7 +207,6 @@ class Looker final {
     for (std::size_t i = 1; i < top.above.size(); ++i) {
       const auto& path = top.above[i];
       const auto& below = top.above[i - 1];
-      if (observed_.groups.contains({h.name, path})) continue;  // layouts share what is above
       auto files = outer_files(h, path, path.is_root());
       if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
@@ -245,7 +244,8 @@ class Looker final {
     return readable(mark) && (*mark || observed_.creation_recorded);
   }
 
-  /// Of one that has ended no limit counts, and nothing is enabled; who was killed is told.
+  /// Of one that has ended nothing is limited any more, and nothing enabled; who was killed is
+  /// told.
   void drop_unread(const GroupRef& ref, FileNames& files) const {
     if (order_.depth == GroupDepth::whole) return;
     const bool listed = listed_above(ref, observed_) && !observed_.creation_recorded;
@@ -261,12 +261,13 @@ class Looker final {
     const bool all = seen != nullptr && std::all_of(files.begin(), files.end(), [&](const auto& f) {
                        return seen->files.contains(f);
                      });
-    if (all) (observed_.groups[ref] = *seen).mark.reset();
+    if (all) observed_.groups.emplace(ref, *seen).first->second.mark.reset();
     return all;
   }
 
   /// What has a child exists, and nothing of ours stands so high: only its limits matter.
   void read_above(const GroupRef& ref, FileNames files) {
+    if (observed_.groups.contains(ref)) return;
     drop_unread(ref, files);
     auto& state = observed_.groups[ref];
     state.ref = ref;
