@@ -134,11 +134,11 @@ class Look final {
     const auto holds = [now](const Observed* look) {
       return look != nullptr && now <= look->above_since + kGroupsHold ? look : nullptr;
     };
-    const auto* own = holds(context_.last);
-    const auto* above = own != nullptr ? own : holds(context_.neighbour);
+    const auto* last = holds(context_.last);
+    const auto* above = last != nullptr ? last : holds(context_.neighbour);
     observed.groups_since = now;
     observed.above_since = above == nullptr ? now : above->above_since;
-    return observe_groups(tree_, config_, record_, depth, {context_.last, above}, observed);
+    return observe_groups(tree_, config_, record_, depth, {last, above}, observed);
   }
 
   void conclude(Observed& observed) {
