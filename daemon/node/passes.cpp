@@ -156,9 +156,7 @@ PassResult Passes::run(const SandboxId& id, Due why, Entry& entry, const Assembl
   if (node_.follower != nullptr && !asked) task.confirm_after = kConfirm;
   task.failures = entry.failures;
   auto* last = node_.recent.find(id);
-  const bool stirred = !asked && why != Due::background;
-  if (stirred) task.neighbour = node_.recent.latest();
-  if (last != nullptr && stirred) {
+  if (last != nullptr && !asked && why != Due::background) {
     task.last = &last->observed;
     task.groups_hold = groups_hold(id, entry, *last);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/node/recent_looks.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -17,12 +16,6 @@ void RecentLooks::keep(const SandboxId& id, LastLook look) {
 LastLook* RecentLooks::find(const SandboxId& id) {
   const auto place = places_.find(id);
   return place == places_.end() ? nullptr : &place->second->second;
-}
-
-const Observed* RecentLooks::latest() const {
-  const auto living = std::find_if(looks_.rbegin(), looks_.rend(),
-                                   [](const auto& one) { return !one.second.observed.gone; });
-  return living == looks_.rend() ? nullptr : &living->second.observed;
 }
 
 void RecentLooks::drop(const SandboxId& id) {

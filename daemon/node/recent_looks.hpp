@@ -23,8 +23,6 @@ class RecentLooks final {
   void keep(const SandboxId& id, LastLook look);
   /// nullptr: there is none.
   [[nodiscard]] LastLook* find(const SandboxId& id);
-  /// What the last of all at one that lives has seen; nullptr: there is none.
-  [[nodiscard]] const Observed* latest() const;
   void drop(const SandboxId& id);
   /// What was told of groups may have been lost: none of them is taken as it was seen.
   void distrust_groups();

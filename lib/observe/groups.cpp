@@ -71,7 +71,7 @@ struct LookOrder {
   const Record& record;
   const std::vector<CgroupPath>& katas;  ///< Kata's own groups
   GroupDepth depth;
-  const Observed* seen_above;  ///< see Earlier
+  const Observed* last;
   /// Who is in ours: one hierarchy of v1, as far as there is one. Where an event asks, and of what
   /// has lived and ended: rmdir(2) takes no group that anybody is in.
   bool one_tells;
@@ -210,10 +210,10 @@ class Looker final {
       auto files = outer_files(h, path, path.is_root());
       if (path == pod && h.unified && h.has("memory")) files.emplace_back("memory.events");
       if (path == pod && h.unified && h.has("cpu")) files.emplace_back("cpu.max");
-      const bool may_be_written = path == pod || (h.unified && path.is_root());
+      const bool may_be_written = path == pod || path.is_root();  // controllers are enabled there
       if (!observed_.groups.contains({h.name, below}))
         outer(h, path, files);
-      else if (may_be_written || !take_above({h.name, path}, files))
+      else if (may_be_written || !seen_above({h.name, path}, files))
         read_above({h.name, path}, files);
     }
   }
@@ -244,8 +244,7 @@ class Looker final {
     return readable(mark) && (*mark || observed_.creation_recorded);
   }
 
-  /// Of one that has ended nothing is limited any more, and nothing enabled; who was killed is
-  /// told.
+  /// Of one that has ended nothing is limited any more, and nothing enabled.
   void drop_unread(const GroupRef& ref, FileNames& files) const {
     if (order_.depth == GroupDepth::whole) return;
     const bool listed = listed_above(ref, observed_) && !observed_.creation_recorded;
@@ -255,13 +254,13 @@ class Looker final {
     });
   }
 
-  /// As an earlier look saw it. False: it has not seen all of this.
-  bool take_above(const GroupRef& ref, const FileNames& files) {
-    const auto* seen = order_.seen_above == nullptr ? nullptr : order_.seen_above->group(ref);
+  /// As the last look saw it. False: it has not seen all of this.
+  bool seen_above(const GroupRef& ref, const FileNames& files) {
+    const auto* seen = order_.last == nullptr ? nullptr : order_.last->group(ref);
     const bool all = seen != nullptr && std::all_of(files.begin(), files.end(), [&](const auto& f) {
                        return seen->files.contains(f);
                      });
-    if (all) observed_.groups.emplace(ref, *seen).first->second.mark.reset();
+    if (all) observed_.groups.emplace(ref, *seen);
     return all;
   }
 
@@ -343,14 +342,13 @@ std::vector<Pid> pids_in(const CgroupTree& tree, const GroupState& group, Observ
 }  // namespace
 
 Inside observe_groups(const CgroupTree& tree, const Config& config, const Record& record,
-                      GroupDepth depth, const Earlier& earlier, Observed& observed) {
+                      GroupDepth depth, const Observed* last, Observed& observed) {
   const auto& id = observed.inputs.id;
   const auto& path = observed.cgroups_path;
   const auto layout = chosen_layout(config, observed.inputs, observed.host);
   const auto tops = path ? tops_of(config, observed, *path, record, layout) : std::vector<Top>{};
   const auto katas = path ? kata_paths(id, *path) : std::vector<CgroupPath>{};
-  const bool one_tells = depth == GroupDepth::ended || earlier.last != nullptr;
-  const LookOrder order{record, katas, depth, earlier.above, one_tells};
+  const LookOrder order{record, katas, depth, last, depth == GroupDepth::ended || last != nullptr};
   Looker looker(tree, order, observed);
   for (const auto* one : in_order(observed.host)) {
     const auto& h = *one;

@@ -25,15 +25,10 @@ enum class GroupDepth : std::uint8_t {
   ended,  ///< what matters of one that has ended: who is left in it, and who was killed there
 };
 
-/// Value: looks of which this one takes a part; nullptr: of none.
-struct Earlier {
-  const Observed* last = nullptr;   ///< at this sandbox
-  const Observed* above = nullptr;  ///< at any: what it has seen between the pod and the root
-};
-
-/// Adds to observed.groups what is not among them.
+/// Adds to observed.groups what is not among them. What stands between the pod and the root is
+/// taken from `last`, as far as that has seen it; nullptr: it is read.
 [[nodiscard]] Inside observe_groups(const CgroupTree& tree, const Config& config,
-                                    const Record& record, GroupDepth depth, const Earlier& earlier,
+                                    const Record& record, GroupDepth depth, const Observed* last,
                                     Observed& observed);
 
 /// The same of observed.groups as they are in it: reads only who is in a group of which it does not

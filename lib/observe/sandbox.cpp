@@ -124,21 +124,17 @@ class Look final {
     if (!context_.around_told) return inside_of(tree_, observed);
     if (observed.host.unified())  // v1 tells nobody
       for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);
-    return observe_groups(tree_, config_, record_, GroupDepth::whole,
-                          {context_.last, context_.last}, observed);
+    return observe_groups(tree_, config_, record_, GroupDepth::whole, context_.last, observed);
   }
 
   Inside groups(GroupDepth depth, Observed& observed) const {
+    const auto* last = context_.last;
     if (context_.groups_hold && depth == GroupDepth::whole) return taken_groups(observed);
     const auto now = clock_.now();
-    const auto holds = [now](const Observed* look) {
-      return look != nullptr && now <= look->above_since + kGroupsHold ? look : nullptr;
-    };
-    const auto* last = holds(context_.last);
-    const auto* above = last != nullptr ? last : holds(context_.neighbour);
+    if (last != nullptr && now > last->above_since + kGroupsHold) last = nullptr;
     observed.groups_since = now;
-    observed.above_since = above == nullptr ? now : above->above_since;
-    return observe_groups(tree_, config_, record_, depth, {last, above}, observed);
+    observed.above_since = last == nullptr ? now : last->above_since;
+    return observe_groups(tree_, config_, record_, depth, last, observed);
   }
 
   void conclude(Observed& observed) {

@@ -47,8 +47,6 @@ struct ObserveContext {
   /// The last look. What limits the groups between the pod's and the root, of which nobody tells,
   /// is taken from it for as long as kGroupsHold. nullptr: all is read.
   const Observed* last = nullptr;
-  /// Likewise, the last look at another one: most pods stand below the same groups.
-  const Observed* neighbour = nullptr;
   bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
   bool around_told = false;  ///< but there may be one more of Kata's, and others in ours, by now
   /// Where `last` and `groups_hold`: nothing but these is news. nullptr: whatever is may be.

@@ -77,7 +77,6 @@ Round look_at(const PassWorld& world, const PassOrder& order, const Record& reco
   context.near_limit = order.near_limit;
   context.told = order.told;
   context.last = order.last;
-  context.neighbour = order.neighbour;
   context.groups_hold = groups_hold;
   context.around_told = order.around_told;
   context.threads = groups_hold ? order.threads : nullptr;

@@ -58,7 +58,6 @@ struct PassOrder {
   std::optional<NearLimit> near_limit = std::nullopt;  ///< its memory, as measured last
   Told told{};                                         ///< see ObserveContext
   const Observed* last = nullptr;                      ///< likewise
-  const Observed* neighbour = nullptr;                 ///< likewise
   bool groups_hold = false;                            ///< likewise, for the first look
   bool around_told = false;                            ///< likewise
   const ThreadsRead* threads = nullptr;                ///< likewise, for the first look

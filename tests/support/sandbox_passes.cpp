@@ -23,7 +23,6 @@ PassOrder SandboxWorld::order() const {
   order.told = context.told;
   order.confirm_after = confirm_after;
   order.last = last;
-  order.neighbour = neighbour;
   order.groups_hold = groups_hold;
   order.around_told = around_told;
   order.threads = threads;

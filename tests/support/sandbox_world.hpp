@@ -143,7 +143,6 @@ class SandboxWorld final {
   unsigned failures = 0;                 ///< of passes, in a row
   std::optional<Instant> confirm_after;  ///< see PassOrder
   const Observed* last = nullptr;        ///< see PassOrder
-  const Observed* neighbour = nullptr;   ///< see PassOrder
   bool groups_hold = false;              ///< see PassOrder
   bool around_told = false;              ///< see PassOrder
   const ThreadsRead* threads = nullptr;  ///< see PassOrder

@@ -61,37 +61,6 @@ TEST_F(HearingOfGroups, WhoAsksIsAnsweredByALookThatReadsAll) {
   EXPECT_GT(reads, by_an_event);
 }
 
-/// In a storm one look after another sees the same limits above all pods.
-TEST_F(HearingOfGroups, WhatStandsAboveThePodsIsNotReadForEachOfThem) {
-  const HierarchyName hierarchy = tree_.host().hierarchies.front().name;
-  for (const auto* pod : {"/kubepods/pod1/x", "/kubepods/pod2/y"})
-    tree_.make_all(hierarchy.str(), pod);
-  tree_.outside([&](CgroupTree& tree) {
-    ASSERT_TRUE(tree.write({hierarchy, CgroupPath()}, "cgroup.subtree_control", "+memory"));
-  });
-  config_.placement.existing = ExistingPolicy::place;
-  start();
-  run();
-  reconciler_->set_follower(&follower_);
-  unsigned reads = 0;
-  count_reads(reads);
-  const auto reads_of = [&](const char* id, const char* cgroups_path) {
-    Registration registration;
-    registration.cgroups_path = cgroups_path;
-    const Pid vmm = proc_.start(1, {"qemu-system-x86", "/usr/bin/qemu-system-x86_64", {}});
-    registration.vmm = proc_.key(vmm);
-    reads = follower_.looks = 0;
-    EXPECT_TRUE(reconciler_->api().register_sandbox(id, registration));
-    run();
-    EXPECT_GE(follower_.looks, 1U);
-    return std::pair(follower_.looks, reads);
-  };
-  const auto first = reads_of("x", "/kubepods/pod1/x");
-  const auto second = reads_of("y", "/kubepods/pod2/y");
-  EXPECT_EQ(first.first, second.first);
-  EXPECT_LT(second.second, first.second);
-}
-
 /// What was made for it is known, and what Kata makes beside that is read alone.
 TEST_F(HearingOfGroups, WhatWasMadeIsNotReadWhenTheVmmExecutes) {
   const auto bundle = bundle_beside_the_daemon();

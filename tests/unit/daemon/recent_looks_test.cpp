@@ -32,19 +32,6 @@ TEST(RecentLooks, AreTheLastOfSoManySandboxes) {
   EXPECT_EQ(recent.find(id_of(1)), nullptr);
 }
 
-TEST(RecentLooks, TheLatestIsTheLastAtOneThatLives) {
-  RecentLooks recent;
-  EXPECT_EQ(recent.latest(), nullptr);
-  for (std::size_t i = 0; i < 3; ++i) recent.keep(id_of(i), look_with("once"));
-  EXPECT_EQ(recent.latest(), &recent.find(id_of(2))->observed);
-  recent.find(id_of(2))->observed.gone = true;
-  EXPECT_EQ(recent.latest(), &recent.find(id_of(1))->observed);
-  recent.keep(id_of(0), look_with("again"));
-  EXPECT_EQ(recent.latest(), &recent.find(id_of(0))->observed);
-  recent.drop(id_of(0));
-  EXPECT_EQ(recent.latest(), &recent.find(id_of(1))->observed);
-}
-
 TEST(RecentLooks, AreNotTrustedWithGroupsWhereWhatWasToldIsLost) {
   RecentLooks recent;
   for (std::size_t i = 0; i < 2; ++i) {

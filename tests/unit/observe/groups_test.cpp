@@ -83,50 +83,6 @@ TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
   EXPECT_EQ(quota(above), "77000") << "it was not seen by the look before";
 }
 
-/// In a storm the same few groups stand above all.
-TEST(Observe, WhatStandsAboveThePodIsTakenFromALookAtANeighbourForASecond) {
-  for (const auto hierarchies : {HierarchyMode::v1, HierarchyMode::v2}) {
-    SandboxWorld world(scenario(hierarchies));
-    world.boot();
-    const auto real = world.observe();
-    auto neighbour = real;
-    const auto pod = path(world.pod_group);
-    std::size_t changed = 0;
-    for (auto& [ref, state] : neighbour.groups)
-      for (auto& [file, text] : state.files)
-        if (ref.path != pod && pod.within(ref.path)) ++changed, text = "77";
-    ASSERT_GE(changed, 2U);
-    world.neighbour = &neighbour;
-    std::size_t taken = 0;
-    for (const auto& [ref, state] : world.observe().groups)
-      for (const auto& [file, text] : state.files)
-        if (text == "77" && real.groups.at(ref).files.at(file) != "77") ++taken;
-    const auto root = world.observe().groups.begin()->first.hierarchy;
-    EXPECT_GE(taken, 1U) << root.str();
-    EXPECT_EQ(world.observe().groups.at({root, pod}), real.groups.at({root, pod}));
-    world.clock.advance(std::chrono::milliseconds(600));
-    EXPECT_EQ(world.observe().above_since, neighbour.above_since) << "it is as old as that look";
-    world.clock.advance(std::chrono::milliseconds(600));
-    EXPECT_EQ(world.observe().groups, real.groups) << "too old";
-  }
-}
-
-/// What a neighbour has not read is read.
-TEST(Observe, ANeighbourThatHasSeenLessAboveThePodIsNotBelieved) {
-  SandboxWorld world(scenario(HierarchyMode::v1));
-  world.boot();
-  const GroupRef above{"cpu", path(world.pod_group).parent()};
-  world.tree.outside(
-      [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(above, "cpu.cfs_quota_us", "77000")); });
-  const auto real = world.observe();
-  EXPECT_TRUE(real.groups.at(above).file("cpu.cfs_period_us"));
-  auto neighbour = real;
-  world.neighbour = &neighbour;
-  EXPECT_EQ(world.observe().groups, real.groups) << "it has seen as much";
-  for (auto& [ref, state] : neighbour.groups) state.files.clear();
-  EXPECT_EQ(world.observe().groups, real.groups);
-}
-
 /// v1: whoever is in a group of ours is there in all hierarchies, but for what is done by hand.
 TEST(Observe, WhereAnEventAsksOneHierarchyTellsWhoIsInOurs) {
   SandboxWorld world(scenario(HierarchyMode::v1));
