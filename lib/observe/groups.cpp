@@ -10,6 +10,7 @@
 #include "layout/layout.hpp"
 #include "model/errnos.hpp"
 #include "observe/group_files.hpp"
+#include "observe/quotas.hpp"
 #include "sizing/oom.hpp"
 
 namespace kcg {
@@ -254,12 +255,12 @@ class Looker final {
     });
   }
 
-  /// As the last look saw it. False: it has not seen all of this.
+  /// As the last look saw it. False: it has not seen all of this, or what may have been raised.
   bool seen_above(const GroupRef& ref, const FileNames& files) {
     const auto* seen = order_.last == nullptr ? nullptr : order_.last->group(ref);
-    const bool all = seen != nullptr && std::all_of(files.begin(), files.end(), [&](const auto& f) {
-                       return seen->files.contains(f);
-                     });
+    const bool all = seen != nullptr && !has_quota(*seen) &&
+                     std::all_of(files.begin(), files.end(),
+                                 [&](const auto& f) { return seen->files.contains(f); });
     if (all) observed_.groups.emplace(ref, *seen);
     return all;
   }
@@ -276,9 +277,8 @@ class Looker final {
 
   /// Of most groups the quota says that there is none, and of which period does not matter.
   void add_period(GroupState& state) {
-    const auto quota = state.file(kQuota);
-    const bool wanted = quota && *quota != "-1" && !state.files.contains(kPeriod);
-    if (wanted) keep(state, kPeriod, tree_.read(state.ref, kPeriod));
+    if (has_quota(state) && !state.files.contains(kPeriod))
+      keep(state, kPeriod, tree_.read(state.ref, kPeriod));
   }
 
   void keep(GroupState& state, const char* file, const Result<std::string>& text) {

@@ -11,6 +11,7 @@
 #include "observe/group_files.hpp"
 #include "observe/groups.hpp"
 #include "observe/processes.hpp"
+#include "observe/quotas.hpp"
 #include "oci/cgroups_path.hpp"
 #include "record/scope_tries.hpp"
 #include "sizing/oom.hpp"
@@ -121,6 +122,7 @@ class Look final {
 
   Inside taken_groups(Observed& observed) const {
     take_groups(observed);
+    read_quotas_again(tree_, observed);
     if (!context_.around_told) return inside_of(tree_, observed);
     if (observed.host.unified())  // v1 tells nobody
       for (auto& [ref, group] : observed.groups) group.files.erase(kProcesses);

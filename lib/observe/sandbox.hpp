@@ -45,9 +45,11 @@ struct ObserveContext {
   std::optional<NearLimit> near_limit;  ///< its memory, as measured last
   Told told;                            ///< what is heard of its threads by now
   /// The last look. What limits the groups between the pod's and the root, of which nobody tells,
-  /// is taken from it for as long as kGroupsHold. nullptr: all is read.
+  /// is taken from it for as long as kGroupsHold; not a quota of CPU time, which may have been
+  /// raised. nullptr: all is read.
   const Observed* last = nullptr;
-  bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken
+  bool groups_hold = false;  ///< nobody has told anything of its groups since: all are taken, and
+                             ///< where anything but threads is news, quotas above ours are read
   bool around_told = false;  ///< but there may be one more of Kata's, and others in ours, by now
   /// Where `last` and `groups_hold`: nothing but these is news. nullptr: whatever is may be.
   const ThreadsRead* threads = nullptr;

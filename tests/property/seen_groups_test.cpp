@@ -197,6 +197,20 @@ TEST(SeenGroups, AreTakenForWhatTheyAre) {
   EXPECT_GT(parts, 0U);
 }
 
+/// A quota above ours may have been raised since, and nobody has told.
+TEST(SeenGroups, NeverLimitToWhatWasAllowedBefore) {
+  unsigned taken = 0;
+  in_many_worlds([&](Random& random, Seen& seen) {
+    auto& world = seen.world();
+    const auto before = world.scenario.pod_less ? 0 : world.scenario.pod_quota;
+    if (!seen.hold() || before == 0) return;
+    world.limit_pod(random.chance(50) ? std::to_string(2 * before) : "-1");
+    if (random.chance(50)) seen.in_threads();
+    taken += seen.compare() ? 1U : 0U;
+  });
+  EXPECT_GT(taken, 0U);
+}
+
 /// A look at threads alone decides what a whole one would.
 TEST(SeenGroups, AndProcessesAreTakenForWhatTheyAre) {
   unsigned parts = 0;

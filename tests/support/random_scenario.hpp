@@ -40,6 +40,7 @@ namespace kcg::test {
   s.config.sizing.memory = random.one_of<MemorySizing>(
       {MemorySizing::never, MemorySizing::annotated, MemorySizing::always});
   s.config.sizing.vcpu_quota = random.chance(80);
+  if (random.chance(40)) s.pod_quota = 10'000 * (1 + random.upto(20));
   return s;
 }
 

@@ -70,6 +70,7 @@ SandboxWorld::SandboxWorld(const Scenario& given)
   offer_controllers("/");
   if (scenario.pod_less && !scenario.systemd) return;
   make_group(pod_group);
+  if (scenario.pod_quota > 0) limit_pod(std::to_string(scenario.pod_quota));
   std::vector<CgroupPath> above;
   for (auto at = path_of(pod_group); !at.is_root(); at = at.parent()) above.push_back(at.parent());
   for (auto at = above.rbegin(); at != above.rend(); ++at)
@@ -133,6 +134,14 @@ void SandboxWorld::make_group(const std::string& path, bool with_cpuset) {
         }
       }
     }
+  });
+}
+
+void SandboxWorld::limit_pod(const std::string& quota) {
+  tree.outside([&](CgroupTree& outside) {
+    for (const auto& h : tree.host().hierarchies)
+      if (!h.unified && h.has("cpu"))  // ignored: it may be less than groups below it have
+        (void)outside.write({h.name, path_of(pod_group)}, "cpu.cfs_quota_us", quota);
   });
 }
 

@@ -40,6 +40,7 @@ struct Scenario {
   unsigned strangers = 2;
   bool kata_cpuset = true;                ///< v1: Kata makes its groups in the cpuset tree as well
   std::optional<bool> kata_pins = false;  ///< what Kata's state says; nullopt: nobody says
+  unsigned pod_quota = 0;                 ///< v1: microseconds per 100 ms; 0: none
   unsigned device_programs = 0;           ///< v2: that Kata attaches to its own group
   std::string id = "c0ffee0123456789";
   Config config;
@@ -77,6 +78,7 @@ class SandboxWorld final {
   // --- what happens on the node ---
 
   void start_shim();
+  void limit_pod(const std::string& quota);  ///< v1: what the kubelet grants; "-1": all
   /// Kata makes its own groups, and the shim moves itself there.
   void kata_makes_groups();
   void start_vmm();

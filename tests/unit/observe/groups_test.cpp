@@ -83,6 +83,44 @@ TEST(Observe, WhatStandsAboveThePodIsTakenFromTheLastLookForASecond) {
   EXPECT_EQ(quota(above), "77000") << "it was not seen by the look before";
 }
 
+/// v1: what we limit below may not be less than what is granted by now.
+TEST(Observe, AQuotaThatStandsAboveThePodIsReadEachTime) {
+  SandboxWorld world(scenario(HierarchyMode::v1));
+  const GroupRef above{"cpu", path(world.pod_group).parent()};
+  const auto raise = [&](const char* quota) {
+    world.tree.outside(
+        [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(above, "cpu.cfs_quota_us", quota)); });
+  };
+  raise("77000");
+  world.boot();
+  (void)world.pass();
+  const auto last = world.observe();
+  world.last = &last;
+  raise("99000");
+  EXPECT_EQ(world.observe().group(above)->file("cpu.cfs_quota_us"), "99000");
+}
+
+TEST(Observe, AQuotaIsReadAlsoOfGroupsThatAreTakenAsSeen) {
+  auto limited = scenario(HierarchyMode::v1);
+  limited.pod_quota = 40'000;
+  SandboxWorld world(limited);
+  world.boot();
+  (void)world.pass();
+  const GroupRef pod{"cpu", path(world.pod_group)};
+  const auto last = world.observe();
+  world.last = &last;
+  world.groups_hold = true;
+  world.limit_pod("60000");
+  world.tree.outside(
+      [&](CgroupTree& tree) { EXPECT_TRUE(tree.write(pod, "cpu.cfs_period_us", "50000")); });
+  const auto now = world.pass().rounds.front().observed;
+  EXPECT_EQ(now.groups_since, last.groups_since) << "else all is read";
+  EXPECT_EQ(now.group(pod)->file("cpu.cfs_quota_us"), "60000");
+  EXPECT_EQ(now.group(pod)->file("cpu.cfs_period_us"), "50000");
+  world.tree.on_read([] { return EIO; });
+  EXPECT_FALSE(world.pass().rounds.front().observed.unread_groups.empty()) << "unknown is unknown";
+}
+
 /// v1: whoever is in a group of ours is there in all hierarchies, but for what is done by hand.
 TEST(Observe, WhereAnEventAsksOneHierarchyTellsWhoIsInOurs) {
   SandboxWorld world(scenario(HierarchyMode::v1));
