@@ -155,9 +155,10 @@ void Watches::follow(const SandboxId& id, const Round& last) {
 
 void Watches::wrote(const Round& round) {
   std::vector<WrittenLimit> weights;
-  for (const auto& result : round.report.results)
-    if (const auto* weight = weight_of(result))
-      weights.push_back({result.step.group, weight->key, weight->new_value});
+  for (const auto* step : weights_heard(round)) {
+    const auto* weight = change_of(*step);
+    weights.push_back({step->group, weight->key, weight->new_value});
+  }
   groups_.wrote(weights);
 }
 

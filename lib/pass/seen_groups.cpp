@@ -30,6 +30,13 @@ bool is_as_seen(const CgroupTree& tree, const GroupState& seen,
   return true;
 }
 
+/// nullptr: it is none.
+const op::Limit* weight_of(const StepResult& result) {
+  const auto* limit = as<op::Limit>(result.step);
+  const bool done = limit != nullptr && result.outcome == Outcome::done;
+  return done && is_weight_file(limit->key) ? limit : nullptr;
+}
+
 bool leaves_what_is_known(const Round& round, const std::set<GroupRef>& made) {
   const auto known = [&](const StepResult& result) {
     return move_of(result.step) != nullptr ||
@@ -43,10 +50,13 @@ bool leaves_what_is_known(const Round& round, const std::set<GroupRef>& made) {
 
 }  // namespace
 
-const op::Limit* weight_of(const StepResult& result) {
-  const auto* limit = as<op::Limit>(result.step);
-  const bool done = limit != nullptr && result.outcome == Outcome::done;
-  return done && is_weight_file(limit->key) ? limit : nullptr;
+std::vector<const Step*> weights_heard(const Round& round) {
+  const auto made = made_in(round);
+  std::vector<const Step*> heard;
+  for (const auto& result : round.report.results)
+    if (weight_of(result) != nullptr && !made.contains(result.step.group))
+      heard.push_back(&result.step);
+  return heard;
 }
 
 bool groups_hold(const Round& round) {

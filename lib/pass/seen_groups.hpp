@@ -5,14 +5,17 @@
 // there is to read. What such a look would do is held against the kernel first.
 #pragma once
 
+#include <vector>
+
 #include "cgroup/tree.hpp"
 #include "model/plan.hpp"
 #include "pass/pass.hpp"
 
 namespace kcg {
 
-/// The weight that this step has given its group, which changes nothing else; nullptr: none.
-[[nodiscard]] const op::Limit* weight_of(const StepResult& result);
+/// The steps that have given a weight, which changes nothing else, to groups that were there
+/// before: to those that the round has made nobody listens yet.
+[[nodiscard]] std::vector<const Step*> weights_heard(const Round& round);
 
 /// Whether a later look may take the groups as this round left them: nothing but moves and weights
 /// followed, and groups that were made.

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "layout/layout.hpp"
+#include "model/limit_files.hpp"
 #include "support/sandbox_world.hpp"
 
 namespace kcg::test {
@@ -113,6 +114,28 @@ TEST(GroupsMade, AreKnownWhereNothingElseFollowed) {
     enabled.report.results.push_back({.step = enabled.plan.steps.back(), .text = ""});
     EXPECT_FALSE(groups_hold(enabled)) << "what was there before has other files now";
   }
+}
+
+/// To ask for the watch of a group that has none wakes the loop for nothing.
+TEST(GroupsMade, AreListenedToByNobodyYet) {
+  SandboxWorld world(Scenario{});
+  world.start_shim();
+  world.start_vmm();
+  world.start_threads();
+  const auto round = world.pass().rounds.front();
+  const auto& steps = round.plan.steps;
+  ASSERT_TRUE(std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    const auto* change = change_of(step);
+    return change != nullptr && is_weight_file(change->key);
+  }));
+  EXPECT_TRUE(weights_heard(round).empty());
+}
+
+TEST_F(GroupsSeen, AreListenedToWhereAWeightIsWritten) {
+  round_ = world_.pass().rounds.front();
+  const auto heard = weights_heard(round_);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(*heard.front(), *limit());
 }
 
 TEST_F(GroupsSeen, AreShownAsTheRoundLeftThem) {
