@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -24,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::steady_clock;
 
-constexpr std::size_t kBareLives = 20;
+constexpr std::size_t kMostBareLives = 20;
 
 std::size_t count_looks(live::Tree tree, const Storm& storm) {
   const live::Node node(tree);
@@ -65,10 +66,10 @@ class Bystander final {
 };
 
 /// At the pace of the storm, so that caches are as cold.
-void live_bare(const live::Node& node, double rate, std::vector<Micros>& lives) {
+void live_bare(const live::Node& node, const Storm& storm, std::vector<Micros>& lives) {
   const auto begin = steady_clock::now();
-  for (std::size_t i = 0; i < kBareLives; ++i) {
-    rest_until(at_pace(begin, i, rate));
+  for (std::size_t i = 0; i < std::min(kMostBareLives, storm.lives); ++i) {
+    rest_until(at_pace(begin, i, storm.rate));
     lives.push_back(bare_life(node, 2));
   }
 }
@@ -86,13 +87,13 @@ Json bench_lives(live::Tree tree, const Storm& storm) {
                  {"looks_per_life", per_life(static_cast<double>(count_looks(tree, storm)))}};
   const live::Node node(tree);
   std::vector<Micros> bare_lives;
-  live_bare(node, storm.rate, bare_lives);
+  live_bare(node, storm, bare_lives);
   const auto daemon = node.daemon();
   daemon->start();
   const auto before = live::cpu_time(daemon->pid());
   const auto misplaced = misplaced_in(node, storm);
   const std::chrono::duration<double, std::milli> used = live::cpu_time(daemon->pid()) - before;
-  live_bare(node, storm.rate, bare_lives);  // the machine may be slower by now
+  live_bare(node, storm, bare_lives);  // the machine may be slower by now
   const double bare = static_cast<double>(percentile(bare_lives, 50).count()) / 1000;
   result["misplaced"] = misplaced;
   result["cpu_ms_per_life"] = per_life(used.count());

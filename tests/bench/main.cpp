@@ -111,7 +111,8 @@ Json bench_tree(const Options& o, Tree tree) {
     result["life"]["nri_answer_us"] = bench_answers(tree, o.storm);
   }
   if (o.qemus.lives > 0) result["qemu_life"] = bench_lives(tree, o.qemus);
-  if (o.latency > 0) result["latency"] = bench_latency(tree, {o.latency, o.storm.rate});
+  if (o.latency > 0)
+    result["latency"] = bench_latency(tree, {o.latency, o.storm.rate, o.storm.length});
   if (o.peers > 0 && tree == Tree::v1) result["peers"] = bench_peers(o.peers);
   if (o.bystander.lives > 0) result["bystander"] = bench_bystander(tree, o.bystander);
   if (o.chain.pairs > 0) result["chain"] = bench_chain(tree, o.chain);
@@ -191,6 +192,13 @@ int main(int argc, char** argv) {
                  "pairs of runs in which pods start at once, with our NRI plugin and without");
   app.add_option("--pods", o.chain.pods, "how many start at once in each of these");
   app.add_option("--rate", o.storm.rate, "of these, how many start each second");
+  app.add_option_function<unsigned>(
+      "--length",
+      [&o](unsigned ms) {
+        for (auto* storm : {&o.storm, &o.qemus, &o.bystander})
+          storm->length = std::chrono::milliseconds(ms);
+      },
+      "milliseconds that each of all these lives (4000)");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
   app.add_option("--vcpu-names", o.storm.names,
                  "whether their vCPUs say what they are; without KVM they do");
