@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
         for (auto* storm : {&o.storm, &o.qemus, &o.bystander})
           storm->length = std::chrono::milliseconds(ms);
       },
-      "milliseconds that each of all these lives (4000)");
+      "milliseconds that each of these lives, and of those with a real QEMU (4000)");
   app.add_option("--kvm", o.storm.kvm, "whether these have vCPUs of KVM");
   app.add_option("--vcpu-names", o.storm.names,
                  "whether their vCPUs say what they are; without KVM they do");
