@@ -78,22 +78,10 @@ Result<TaskStat> KernelProc::thread_stat(Pid pid, Pid tid) {
   });
 }
 
-/// Who was asked for last mostly is again, before and after a move. An open file is its task's for
-/// ever: when that has ended it tells nothing, whoever has the number now.
-///
 /// Below its process the kernel has most of the path already; it makes two inodes more for a tid at
 /// the top, and whoever ends has to drop them.
 Result<ProcStat> KernelProc::task_stat(Pid pid, Pid tid) {
-  auto& last = last_stat_;
-  if (last.file && last.pid == pid && last.tid == tid)
-    if (const auto text = read_kernel_again(last.file.get())) return parse_proc_stat(*text);
-  last.file.reset();  // before another one is opened: it may be the last descriptor
-  auto file = root_.file(fmt::format("{}/task/{}/stat", pid, tid), O_RDONLY);
-  if (!file) return forward(gone(file.error(), tid));
-  const auto text = read_kernel_again(file->get());
-  if (!text) return forward(gone(text.error(), tid));
-  last = {pid, tid, std::move(*file)};
-  return parse_proc_stat(*text);
+  return stats_.read(pid, tid, root_, fmt::format("{}/task/{}/stat", pid, tid));
 }
 
 std::optional<Pid> KernelProc::last_born() {
@@ -243,7 +231,7 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
   const auto& [dir, tids] = *tasks;
   if (tids.size() > max)
     return fail(EOVERFLOW, "/proc/{}/task: {} threads, more than {}", pid, tids.size(), max);
-  const auto leader = read_thread(dir, pid, host);
+  const auto leader = read_thread(stats_, dir, {pid, pid}, host);
   std::unordered_map<Pid, ThreadAhead> ahead;
   if (leader) ahead = ahead_.take(leader->key);
   const bool together =
@@ -256,8 +244,8 @@ Result<std::vector<ThreadFacts>> KernelProc::threads(Pid pid, const Host& host, 
       continue;
     }
     auto thread = tid == pid ? leader
-                  : together ? read_thread(dir, tid, leader->groups)
-                             : read_thread(dir, tid, host);
+                  : together ? read_thread(stats_, dir, {pid, tid}, leader->groups)
+                             : read_thread(stats_, dir, {pid, tid}, host);
     if (!thread && thread.error().code == ESRCH) continue;
     if (!thread) return forward(thread.error());
     found.push_back(std::move(*thread));
@@ -289,7 +277,7 @@ Result<std::vector<Pid>> KernelProc::tids(Pid pid) {
 Result<ThreadFacts> KernelProc::thread(Pid pid, Pid tid, const Host& host) {
   const auto tasks = root_.dir(fmt::format("{}/task", pid));
   if (!tasks) return forward(gone(tasks.error(), pid));
-  return read_thread(*tasks, tid, host);
+  return read_thread(stats_, *tasks, {pid, tid}, host);
 }
 
 void KernelProc::mark_vcpu_hints(Pid pid, std::vector<ThreadFacts>& threads,
@@ -311,7 +299,7 @@ bool KernelProc::read_ahead(const TaskKey& process, const Host& host,
   if (!tids) return true;  // threads() tells why
   const bool hints = ahead_.wants_hints(process);
   const auto read = [&](Pid tid) -> std::optional<ThreadAhead> {
-    auto facts = read_thread(*tasks, tid, host);
+    auto facts = read_thread(stats_, *tasks, {process.pid, tid}, host);
     auto children = children_of(*tasks, tid);
     if (!facts || !children || tid == process.pid) return std::nullopt;
     if (hints) mark_hints(*dir, {true, true}, *facts);

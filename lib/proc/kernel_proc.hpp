@@ -17,6 +17,7 @@
 #include "proc/facts.hpp"
 #include "proc/kvm_debugfs.hpp"
 #include "proc/patient_reader.hpp"
+#include "proc/stat_files.hpp"
 #include "proc/task_names.hpp"
 #include "proc/threads_ahead.hpp"
 #include "proc/view.hpp"
@@ -90,12 +91,6 @@ class KernelProc final : public ProcView {
     std::optional<Dir> process;  ///< nullopt: all of its facts were kept
     ProcFacts facts;
   };
-  /// Value: a file of a task that is asked for again and again.
-  struct StatFile {
-    Pid pid = 0;
-    Pid tid = 0;
-    Fd file;
-  };
   KernelProc(Dir root, std::optional<TaskNames> names, Fd births, OwnIdentity own, std::string kvm,
              std::size_t max_kept_bytes, PatientReader::Limits reading,
              PatientReader::Limits mappings)
@@ -121,7 +116,7 @@ class KernelProc final : public ProcView {
   Dir root_;
   std::optional<TaskNames> names_;  ///< of the kernel's own /proc, where it tells them
   Fd births_;                       ///< -1: not told
-  StatFile last_stat_;
+  StatFiles stats_;
   std::optional<Dir> unified_;  ///< the root of v2
   OwnIdentity own_;
   KvmDebugfs kvm_;

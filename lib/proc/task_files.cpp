@@ -38,17 +38,20 @@ Result<std::vector<Pid>> numbers_in(const Dir& dir) {
   return found;
 }
 
-Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host) {
-  const auto text = tasks.read_kernel(fmt::format("{}/cgroup", tid));
-  if (!text) return forward(gone(text.error(), tid));
+Result<ThreadFacts> read_thread(StatFiles& stats, const Dir& tasks, const ThreadNumber& thread,
+                                const Host& host) {
+  const auto text = tasks.read_kernel(fmt::format("{}/cgroup", thread.tid));
+  if (!text) return forward(gone(text.error(), thread.tid));
   auto groups = groups_for(host, *text);
   if (!groups) return forward(groups.error());
-  return read_thread(tasks, tid, std::move(*groups));
+  return read_thread(stats, tasks, thread, std::move(*groups));
 }
 
-Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, std::vector<std::string> groups) {
-  auto stat = read_stat(tasks, fmt::format("{}/stat", tid));
-  if (!stat) return forward(gone(stat.error(), tid));
+Result<ThreadFacts> read_thread(StatFiles& stats, const Dir& tasks, const ThreadNumber& thread,
+                                std::vector<std::string> groups) {
+  const Pid tid = thread.tid;
+  auto stat = stats.read(thread.process, tid, tasks, fmt::format("{}/stat", tid));
+  if (!stat) return forward(stat.error());
   // One that is ending is in no group any more, whatever its cgroup file said just now.
   if (stat->ending()) return fail(ESRCH, "task {} has ended", tid);
   ThreadFacts facts;

@@ -13,6 +13,7 @@
 #include "model/host.hpp"
 #include "model/ids.hpp"
 #include "model/process.hpp"
+#include "proc/stat_files.hpp"
 
 namespace kcg {
 
@@ -25,10 +26,18 @@ namespace kcg {
 /// Numeric names of a directory, ascending.
 [[nodiscard]] Result<std::vector<Pid>> numbers_in(const Dir& dir);
 
+/// Value: which one of a process.
+struct ThreadNumber {
+  Pid process = 0;
+  Pid tid = 0;
+};
+
 /// One thread: a read of stat and one of cgroup.
-[[nodiscard]] Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid, const Host& host);
+[[nodiscard]] Result<ThreadFacts> read_thread(StatFiles& stats, const Dir& tasks,
+                                              const ThreadNumber& thread, const Host& host);
 /// Likewise where its groups are known: stat alone.
-[[nodiscard]] Result<ThreadFacts> read_thread(const Dir& tasks, Pid tid,
+[[nodiscard]] Result<ThreadFacts> read_thread(StatFiles& stats, const Dir& tasks,
+                                              const ThreadNumber& thread,
                                               std::vector<std::string> groups);
 
 /// Children that one thread of a process has started. ENOENT for a thread that is there: the kernel
