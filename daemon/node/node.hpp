@@ -38,8 +38,9 @@ struct World {
 
 /// What root does to a sandbox so soon after a look at it is looked at together.
 inline constexpr Instant kRest = std::chrono::milliseconds(20);
-/// Until its VMM executes, which is placed at once, nothing of it is in a hurry.
-inline constexpr Instant kRestBeforeVmm = std::chrono::milliseconds(100);
+/// Until its VMM executes, which is placed at once, nothing of it is in a hurry. Where many start
+/// at once Kata takes that long to start a VMM.
+inline constexpr Instant kRestBeforeVmm = std::chrono::milliseconds(300);
 /// A shim whose VMM has ended cleans up and ends: what it does until then is looked at together.
 inline constexpr Instant kShimFollows = std::chrono::milliseconds(100);
 /// So long after what was done it is seen whether it holds, if nothing asks for a look before.

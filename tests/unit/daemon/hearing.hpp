@@ -3,6 +3,7 @@
 // A reconciler where events tell what happens, whose looks are counted.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -91,7 +92,7 @@ class Hearing : public Reconciling {
   }
   /// How many there are while a rest, and the time to a look that finds nothing left, go by.
   unsigned looks_later() {
-    const auto until = clock_.now() + kRest + kConfirm;
+    const auto until = clock_.now() + kRest + std::max(kRestBeforeVmm, kConfirm);
     for (auto now = clock_.now(); now < until; now = clock_.now())
       // ignored: only what was looked at counts
       (void)::sd_event_run(loop_->get(), static_cast<std::uint64_t>((until - now).count()));
